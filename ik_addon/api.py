@@ -73,19 +73,21 @@ def plant(
     options: Options | None = None,
     keep_controls: bool = True,
     limbs: GivenLimbs | None = None,
+    path: bpy.types.Object | None = None,
     progress: Progress | None = None,
 ) -> dict:
     """Let the feet of an armature object stand where they touch the ground, bake that, and check it.
 
     Its legs are rigged first if it has no chains. limbs: their bones, as for `rig`. ground: None for as captured.
-    options: how; None for as the operator has it.
+    options: how; None for as the operator has it. path: a curve object along which it walks; None for as captured.
     keep_controls: the chains stay, muted, and so do the clips before; else nothing stays but the planted clips,
     under the names of these. The report's entries have `feet`, before and after, and `left_out` for a clip in which no
     foot stands.
     """
     _check_armature(ob)
     _check_frames(clips, frames)
-    return finish(clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls, limbs), progress)
+    steps = clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls, limbs, path)
+    return finish(steps, progress)
 
 
 def bake(
@@ -117,18 +119,19 @@ def check(
     frames: range | None = None,
     feet: bool = True,
     ground: Ground | None = None,
+    metrics: bool = False,
     progress: Progress | None = None,
 ) -> dict:
     """Measure how well the chains of an armature object meet their targets, and its feet stand. Nothing changes.
 
     It needs no chains to look at feet. feet: look at them, if it has legs. ground: what they should stand on; None:
-    what they were planted on, else as captured.
+    what they were planted on, else as captured. metrics: also by the formulas of papers on generated motion.
     """
     _check_armature(ob)
     has_feet = feet and bool(legs_of(ob))
     chains = chains_of([ob]) if has_feet else _chains(ob)
     over = _frames(ob, clips, frames)
-    return finish(clips_checked(bpy.context, chains, [ob], clips, over, has_feet, ground), progress)
+    return finish(clips_checked(bpy.context, chains, [ob], clips, over, has_feet, ground, metrics), progress)
 
 
 def match(

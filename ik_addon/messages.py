@@ -301,6 +301,10 @@ CONTROL_ON_BODY = Refusal(
     "Bone '{bone}': it carries the legs and their control {control} too. Parent that control to something that the "
     "body does not move."
 )
+PATH_GONE = Refusal("Path '{object}': the scene has no such object. Choose a curve in Plant Feet.")
+PATH_NO_CURVE = Refusal("Path '{object}': it is no curve. Choose a curve.")
+PATH_WITHOUT_LENGTH = Refusal("Path '{object}': its curve has no length. Draw it on.")
+PATH_ON_BODY = Refusal("Path '{object}': it moves with armature '{armature}'. Clear its parent.")
 NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
 GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")
@@ -578,6 +582,8 @@ HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-
 SLIDES = Note("{tip}: {steps}, slide {slides}, {before:.1%} → {after:.1%} of the leg")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}, {part:.1%} of a leg")
+ON_PATH = Note("Path '{object}': {end} of {length}")
+BEYOND_PATH = Note("The clip goes straight on {beyond} beyond path '{object}'. Turn on Fit to Path to end there.")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
 STEPS = Counted("1 step", "{count} steps")
@@ -749,6 +755,7 @@ STRIPS_NOT_FOLLOWED = Refusal(
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
+PATH_MADE = Done("Drew the path '{object}'")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
@@ -791,6 +798,10 @@ NOT_LIMBS = Clause(
     "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
     'under "legs" and "arms".'
 )
+NOT_POINTS = Clause(
+    'it has no points. Write a list of two or more [x, y] or [x, y, z], or {{"points": …, "closed": true}}.'
+)
+NO_CURVE_IN_FILE = Clause("'{file}' has no object '{object}' to walk along. Check the name.")
 HAS_CHAIN = Clause("bone '{bone}' already has a chain. Remove that chain first.")
 HAS_IK = Clause("constraint '{constraint}' of bone '{bone}' already is an IK. Use Convert Blender IK instead.")
 SAME_LIMB = Part("it belongs to the same limb as '{bone}'")
@@ -1038,6 +1049,18 @@ LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 # Another copy of the add-on
 
 SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy of Analytic IK. Disable one of them.")
+
+# Grab
+
+NO_LIMB_TO_GRAB = Refusal("Armature '{armature}': no legs or arms were found. Rotate its bones instead.")
+NO_HIPS_TO_GRAB = Refusal("Armature '{armature}': no bone carries all of its limbs. Parent its limbs to one body.")
+GRAB_CONSTRAINED = Refusal(
+    "Bone '{bone}' is moved by its constraint '{constraint}'. Grab its control, or mute that constraint."
+)
+GRAB_NOT_BY_CHANNELS = Refusal(
+    "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
+)
+GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
 
 # What should not happen
 

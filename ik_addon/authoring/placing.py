@@ -68,8 +68,9 @@ def check_control(control: Control, over_frames: bool = False) -> None:
         raise ChainError(messages.CONTROL_BONE_GONE(control=control.ob.name, bone=control.bone))
     if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
-    animated = {*animated_paths(control.ob)} if over_frames else ()
-    for constraint in control.owner.constraints:
+    constraints = [*control.owner.constraints]
+    animated = {*animated_paths(control.ob)} if over_frames and constraints else ()
+    for constraint in constraints:
         if may_act(constraint, animated) and not goes_along(control):
             if is_live_lock(constraint):
                 raise ChainError(messages.CONTROL_LOCKED(control=control.shown))
@@ -87,7 +88,7 @@ def check_control(control: Control, over_frames: bool = False) -> None:
 def goes_along(control: Control) -> bool:
     """Whether its constraint takes a control along with bones of its armature, at all frames in the same way."""
     owner = control.owner
-    return bool(control.bone and shares_of(owner)) and not is_share_animated(owner, {*animated_paths(control.ob)})
+    return bool(control.bone and shares_of(owner)) and not is_share_animated(owner)
 
 
 def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:

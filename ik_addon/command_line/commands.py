@@ -33,6 +33,7 @@ from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .console import complain, say, shown
 from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
+from .given_path import curve_given
 
 
 def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
@@ -101,14 +102,15 @@ def was_baked(ob: bpy.types.Object) -> bool:
 def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Check the chains of a file, and with --feet its feet; its entries in the report."""
     open_file(file)
-    scene, with_feet, ground = bpy.context.scene, options.feet or bool(options.limit), ground_of(options)
+    scene, ground = bpy.context.scene, ground_of(options)
+    with_feet = options.feet or options.metrics or bool(options.limit)
     chains = chains_of(scene.objects) if with_feet else live_chains(file)
     armatures = [*by_armature(chains)]
     if with_feet:
         armatures = [ob for ob in armatures_of_scene() if legs_of(ob)] or armatures_of_scene()
     clips, frames = clips_asked(options, armatures, is_foreign(file)), frames_asked(options)
     with shown(file.name, len(frames)) as progress:
-        steps = clips_checked(bpy.context, chains, armatures, clips, frames, with_feet, ground)
+        steps = clips_checked(bpy.context, chains, armatures, clips, frames, with_feet, ground, options.metrics)
         entries = finish(steps, progress)["files"]
     stop_if_asked()
     return entries
@@ -162,6 +164,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
     how = Options(**{name: getattr(options, name) for name in SHOWN}, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
+    path = curve_given(options.path)
     entries, planted, reasons, late, still = [], [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
@@ -171,7 +174,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         clips = clips_asked(options, [ob], holds_all)
         try:
             with shown(file.name, 1) as progress:
-                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep, options.limbs)
+                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep, options.limbs, path)
                 report = finish(in_time(steps) if clips == "CURRENT" else steps, progress)
         except FeetStandError as error:
             # The file is as it is wanted, and is written all the same.
@@ -193,6 +196,9 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if not planted:
         return [bare_entry(error=" ".join([*reasons, *still]))]
     stop_if_asked()
+    if path is not None and not keep:
+        # Files in other formats are of the character alone.
+        bpy.data.objects.remove(path)
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1], options.optimize)
     if late or any(entry["error"] for entry in entries):

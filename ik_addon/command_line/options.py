@@ -26,6 +26,7 @@ from ..planting.feet.measures import FIGURES
 from ..planting.feet.options import GROUND_ITEMS, SHOWN
 from ..solvers import ChainError
 from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
+from .given_path import read_path
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')
 """How a report begins. It may be too long to be read for this."""
@@ -121,6 +122,8 @@ def _places_read(options: argparse.Namespace) -> KnownPaths:
         places.add(file, messages.AN_INPUT())
     if isinstance(limbs := getattr(options, "limbs", None), Path):
         places.add(limbs, "--limbs")
+    if isinstance(curve := (getattr(options, "path", None) or {}).get("file"), str):
+        places.add(Path(curve), "--path")
     listed = getattr(options, "files_from", None)
     if listed not in (None, "-"):
         places.add(Path(listed), messages.THE_LIST())
@@ -283,6 +286,13 @@ def _planting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -
     _add_outputs(command)
     _add_limbs(command)
     _add_format(command)
+    command.add_argument(
+        "--path",
+        type=read_path,
+        metavar="CURVE",
+        help="curve to walk along: NAME in each FILE, OTHER.blend:NAME, or POINTS.json with a list of [x, y] or "
+        '[x, y, z], or {"points": …, "closed": true}',
+    )
     for name in SHOWN:
         _add_shown(command, name)
     command.add_argument(
@@ -330,6 +340,9 @@ def _checking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -
         "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
     )
     command.add_argument("--feet", action="store_true", help="measure how well feet stand, with or without chains")
+    command.add_argument(
+        "--metrics", action="store_true", help="measure feet by the formulas of papers on generated motion too"
+    )
     command.add_argument(
         "--limit",
         type=_limit,

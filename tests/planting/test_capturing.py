@@ -56,9 +56,10 @@ def test_legs_from_curves_are_what_stepping_gives(seed, solved, monkeypatch):
         apart = np.abs(getattr(sampled.clip, name) - getattr(stepped.clip, name)).max()
         assert apart < SAME * (size + 3.0), name
     assert np.abs(sampled.clip.feet - stepped.clip.feet).max() < 1e-4
-    for name in ("held", "locations"):
-        assert np.abs(getattr(sampled, name) - getattr(stepped, name)).max() < SAME
-    assert np.abs(sampled.ways - stepped.ways).max() < SAME * np.abs(stepped.ways).max()
+    assert np.abs(sampled.held - stepped.held).max() < SAME
+    for name in ("locations", "worlds", "above", "poses"):
+        one, other = (getattr(each.body, name) for each in (sampled, stepped))
+        assert np.abs(one - other).max() < SAME * max(1.0, np.abs(other).max())
 
 
 @pytest.mark.parametrize("by", ["constraint", "driver", "handler"])

@@ -19,7 +19,7 @@ from .layouts import Layout
 
 ik = bpy.ops.analytic_ik
 OPERATORS = ("bake", "check", "snap_targets", "snap_pose")
-RESULT = ("frame_start", "frame_end", "use_range", "source", "scale_frame")
+RESULT = ("frame_start", "frame_end", "use_range", "source", "scale_frame", "path")
 
 
 class Dialog:
@@ -33,6 +33,7 @@ class Dialog:
         if hasattr(kind, "draw"):
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
             read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale", "root", "direction", "cycle")
+            read += ("path", "path_fit")
             state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
             dialog = SimpleNamespace(**state)
             dialog.drawn = partial(kind.drawn, dialog)
@@ -249,6 +250,18 @@ def test_plant_feet_asks_for_its_ground_and_says_what_is_in_leg_lengths(ground, 
     assert {"height", "ground_object", "clearance"} & set(shown.properties) == asked
     assert {"slide", "blend", "body", "body_direction", "softness", "footprints"} <= set(shown.properties)
     assert "In leg lengths. Slide 0 is automatic." in shown.labels
+    assert "path" in shown.properties and "path_stride" not in shown.properties
+
+
+def test_plant_feet_takes_the_selected_curve_as_its_path(ask):
+    captured()
+    curve = bpy.data.objects.new("Way", bpy.data.curves.new("Way", "CURVE"))
+    bpy.context.scene.collection.objects.link(curve)
+    curve.select_set(True)
+    dialog = ask("plant_feet")
+    assert dialog.values["path"] == "Way"
+    assert {"path_stride", "path_fit", "path_offset", "path_rounding", "path_lean"} <= set(dialog.shown.properties)
+    assert "path_stride" not in ask("plant_feet", path_fit=True).shown.properties
 
 
 @pytest.mark.parametrize("name", ["bake", "check", "plant_feet", "root_motion", "in_place", "travel", "make_loop"])

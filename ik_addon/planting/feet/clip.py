@@ -20,6 +20,7 @@ class LegMotion:
     soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
     rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
     skins: of each leg the outermost points of the skin of its foot, (points, T, 3), or None; empty: not looked at.
+    extensions: (legs, T), how far ankles were from hips as captured; None: as they are.
     """
 
     fps: float
@@ -32,6 +33,7 @@ class LegMotion:
     soles: np.ndarray | None = None
     rests: np.ndarray | None = None
     skins: tuple[np.ndarray | None, ...] = ()
+    extensions: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:

@@ -72,6 +72,14 @@ def smooth(values: np.ndarray, half: int) -> np.ndarray:
     return _windows(_held(values, half), half) @ (weights / weights.sum())
 
 
+def smooth_inside(values: np.ndarray, half: int) -> np.ndarray:
+    """As `smooth`, but continued by the half turn about either end: the ends stay, a straight line does."""
+    if half < 1:
+        return values
+    before, after = _mirrored(values, half)
+    return smooth(np.concatenate((before, values, after)), half)[half:-half]
+
+
 def above(needs: np.ndarray, half: int) -> np.ndarray:
     """A smooth curve that is nowhere below `needs` (T,) and differs from it only within twice `half` frames.
 
@@ -93,13 +101,32 @@ def hermite(
     count: int, start: np.ndarray, start_slope: np.ndarray, end: np.ndarray, end_slope: np.ndarray
 ) -> np.ndarray:
     """The cubic from `start` at frame 0 to `end` at frame `count`, at the frames between; slopes are per frame."""
-    t = (np.arange(1, count) / count)[:, None]
+    return _cubic((np.arange(1, count) / count)[:, None], count, start, start_slope, end, end_slope)
+
+
+def _cubic(
+    t: np.ndarray, count: int, start: np.ndarray, start_slope: np.ndarray, end: np.ndarray, end_slope: np.ndarray
+) -> np.ndarray:
+    """The cubic at parts `t` of its `count` frames."""
     return (
         (1 + 2 * t) * (1 - t) ** 2 * start
         + t * (1 - t) ** 2 * count * start_slope
         + t * t * (3 - 2 * t) * end
         + t * t * (t - 1) * count * end_slope
     )
+
+
+def cubic_at(values: np.ndarray, rows: np.ndarray, is_closed: bool = False) -> np.ndarray:
+    """Values (n, ...) at fractional rows, on cubics whose slopes are those of the rows beside.
+
+    is_closed: the last one is the first.
+    """
+    slopes = np.gradient(values, axis=0)
+    if is_closed:
+        slopes[0] = slopes[-1] = 0.5 * (values[1] - values[-2])
+    k = np.clip(np.floor(rows).astype(int), 0, len(values) - 2)
+    t = (rows - k).reshape(*np.shape(rows), *[1] * (values.ndim - 1))
+    return _cubic(t, 1, values[k], slopes[k], values[k + 1], slopes[k + 1])
 
 
 def eased(t: np.ndarray) -> np.ndarray:

@@ -91,6 +91,32 @@ class Options:
         description="Keep the result even if it is worse than the capture",
         options={"SKIP_SAVE"},
     )
+    path_stride: float = _shown(
+        1.0,
+        name="Stride",
+        description="How long steps on the path are, times as captured",
+        min=0.01,
+        soft_max=2.0,
+    )
+    path_fit: bool = _shown(
+        False, name="Fit to Path", description="Choose the stride with which the clip ends where the path ends"
+    )
+    path_offset: float = _shown(0.0, name="Offset", description="Where on the path the clip begins", subtype="DISTANCE")
+    path_rounding: float = _shown(
+        1.0,
+        name="Rounding",
+        description="How far before and after a corner the path is rounded, in strides",
+        min=0.0,
+        soft_max=3.0,
+    )
+    path_lean: float = _shown(
+        0.0,
+        name="Lean",
+        description="How much the body leans into bends",
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
     added_speed: float = ADDED_SPEED
     added_turn: float = ADDED_TURN
     limits: Mapping[str, float] = field(default_factory=dict)

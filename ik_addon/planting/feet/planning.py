@@ -45,7 +45,7 @@ def body_shifts(
     No leg gets straighter than `options.softness` or the capture at that frame. If the legs' places cannot all be
     reached, the worst of them share what is missing. stands: (legs, T) bool, None: no foot does.
     """
-    longest, shortest = _limits(clip, options)
+    longest, shortest = leg_limits(clip, options)
     half = frames_in(REACH_TIME, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
@@ -105,11 +105,11 @@ def _covering(moves: np.ndarray, half: int) -> np.ndarray:
     return above(moves.clip(0.0), half) - above((-moves).clip(0.0), half)
 
 
-def _limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarray]:
+def leg_limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """(legs, T) each, the longest and the shortest distance from hip to ankle that each leg may have."""
     near, far = _ends(clip)
-    extensions = np.linalg.norm(clip.ankles - clip.hips, axis=2) / far
-    longest = np.clip(extensions, options.softness, STRAIGHTEST) * far
+    captured = np.linalg.norm(clip.ankles - clip.hips, axis=2) if clip.extensions is None else clip.extensions
+    longest = np.clip(captured / far, options.softness, STRAIGHTEST) * far
     return longest, np.broadcast_to(near * (2.0 - STRAIGHTEST), longest.shape)
 
 

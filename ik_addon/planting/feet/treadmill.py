@@ -116,6 +116,21 @@ class Standing:
         return Space(times[:, None] * self.velocity, np.broadcast_to(np.eye(3), (clip.frame_count, 3, 3)))
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A clip, its soles, what these stand on, and when: contacts (legs, 2, T)."""
+
+    clip: LegMotion
+    sole: HeelAndBall
+    ground: Standing
+    contacts: np.ndarray
+
+    @property
+    def seen(self) -> LegMotion:
+        """The clip moved so that the ground stands still."""
+        return self.ground.seen_from(self.clip)
+
+
 def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) -> tuple[Standing, np.ndarray]:
     """What the feet of a clip stand on, and the contacts (legs, 2, T) in which they rest on it. heights: of it."""
     first = sole_of(clip)

@@ -76,11 +76,13 @@ def base_of(stance: Stance, sole: HeelAndBall, feet: np.ndarray) -> Matrix:
     return Matrix(base)
 
 
-def edited(anchors: Anchors, tips: Sequence[bpy.types.PoseBone], frames: range) -> Anchors:
-    """Anchors moved as the user has moved their footprints."""
+def edited(
+    anchors: Anchors, tips: Sequence[bpy.types.PoseBone], frames: range, clip: LegMotion, sole: HeelAndBall
+) -> Anchors:
+    """Anchors moved as the user has moved their footprints. clip, sole: that is planted."""
     stances = []
     for stance in stances_of(anchors):
-        move = _move(tips[stance.leg], stance, frames)
+        move = _move(tips[stance.leg], stance, frames, base_of(stance, sole, clip.feet[stance.leg]))
         if move is not None:
             turn, place = move[:3, :3], stance.place
             stance = moved(stance, turn, turn @ place + move[:3, 3] - place)
@@ -88,14 +90,22 @@ def edited(anchors: Anchors, tips: Sequence[bpy.types.PoseBone], frames: range) 
     return anchors_in(stances)
 
 
-def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range) -> np.ndarray | None:
-    """How the user has moved a stance, in the world; None: it has no footprint, or one that was not moved."""
+def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) -> np.ndarray | None:
+    """How the user has moved a stance, in the world; None: it has no footprint, or one that was not moved.
+
+    here: where it is planned now. On a path that was changed what the footprint was moved by goes along.
+    """
     ob = _footprint(tip, frames[stance.first], frames[stance.last])
     if ob is None:
         return None
-    base = Matrix(new_footprint(ob).base)
-    move = np.array(place_of(ob) @ base.inverted_safe(), float)
-    return None if np.allclose(move, np.eye(4), atol=1e-6) else move
+    now, base = place_of(ob), Matrix(new_footprint(ob).base)
+    if np.allclose(now @ base.inverted_safe(), np.eye(4), atol=_UNMOVED):
+        return None
+    return np.array(here @ base.inverted_safe() @ now @ here.inverted_safe(), float)
+
+
+_UNMOVED = 1e-6
+"""By which elements of matrices in single precision may differ."""
 
 
 def place_of(footprint: bpy.types.Object) -> Matrix:
@@ -132,7 +142,7 @@ def make_footprints(
 ) -> None:
     """Give each stance a footprint, if it has none; those of stances that are no more go.
 
-    anchors: as planned, before any edit. clip, sole: of the capture.
+    anchors: as planned, before any edit. clip, sole: that was planted.
     """
     used = set()
     home = controls_home(tips[0].id_data, scene)
@@ -145,10 +155,14 @@ def make_footprints(
             along = float(np.linalg.norm(np.subtract(*sole.points[stance.leg])))
             empty.empty_display_size = _LENGTH * along or _POINT * float(clip.reaches[stance.leg])
         kept = new_footprint(empty)
+        here, there = Matrix(kept.base), base_of(stance, sole, clip.feet[stance.leg])
+        if not np.allclose(here, there, atol=_UNMOVED):
+            empty.matrix_world = there @ here.inverted_safe() @ empty.matrix_world
+            kept.base = numbers_of(there)
         if empty.name == _name(tip, kept.first):
             empty.name = _name(tip, first)
         kept.first, kept.last = first, last
-        kept.shown = [number for column in place_of(empty).col for number in column]
+        kept.shown = numbers_of(place_of(empty))
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
@@ -165,8 +179,13 @@ def _new(tip: bpy.types.PoseBone, base: Matrix, first: int) -> bpy.types.Object:
     empty.matrix_world = base
     kept = new_footprint(empty)
     kept.armature, kept.tip, kept.first = tip.id_data, tip.name, first
-    kept.base = [number for column in base.col for number in column]
+    kept.base = numbers_of(base)
     return empty
+
+
+def numbers_of(matrix: Matrix) -> list[float]:
+    """A matrix by its columns, as a file keeps it."""
+    return [number for column in matrix.col for number in column]
 
 
 def _name(tip: bpy.types.PoseBone, first: int) -> str:

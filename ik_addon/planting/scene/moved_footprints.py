@@ -23,7 +23,7 @@ from ..feet.clip import applied, turns_by, vectors_of
 from ..feet.curves import bridged, runs
 from ..feet.options import Options
 from ..feet.paths import fade_frames, slopes_inside
-from .footprints import place_of
+from .footprints import numbers_of, place_of
 from .limbs import keyed_contacts
 from .sources import kept_settings
 
@@ -73,8 +73,8 @@ def _follow(scene: bpy.types.Scene, empty: bpy.types.Object) -> bool:
     times = key_times(step.frames).astype(float)
     for curve, way in zip(curves, ways, strict=True):
         _shift(curve, times, way)
-    file_memory.moved_steps[empty.session_uid] = MovedStep(_flat(place), before, _taken(curves))
-    kept.shown = _flat(now)
+    file_memory.moved_steps[empty.session_uid] = MovedStep(numbers_of(place), before, _taken(curves))
+    kept.shown = numbers_of(now)
     curves[0].id_data.update_tag()
     return True
 
@@ -205,8 +205,3 @@ def _before(
     if known is None or not all(map(np.array_equal, known.after, now)):
         return now, shown
     return known.before, Matrix(np.reshape(known.place, (4, 4)).T)
-
-
-def _flat(matrix: Matrix) -> list[float]:
-    """A matrix by its columns, as a file keeps it."""
-    return [number for column in matrix.col for number in column]

@@ -1,4 +1,4 @@
-"""Plant Feet on a level or a mesh: read, find contacts, plan, place, key."""
+"""Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +10,7 @@ from mathutils.bvhtree import BVHTree
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
+from ...bake.keys import BoneKeys
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.data.held_feet import holds_of
@@ -17,19 +18,19 @@ from ...rig.data.undoing import all_or_nothing
 from ...solvers import ChainError
 from ..feet import contacts
 from ..feet.anchors import Anchors
-from ..feet.clip import LegMotion
 from ..feet.contacts import sole_of
 from ..feet.judging import stands_already, worse_by
 from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.standing import why_nothing_stands
-from ..feet.treadmill import Standing, stands_on
+from ..feet.treadmill import Stage, stands_on
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
-from .reading import captured, carrier_of, reaching
+from .path import WalkAlong, check_path, curve_of, path_named, walk_along, walk_of
+from .reading import BodyRows, Capture, captured, carrier_of, reaching
 from .report import report_of
 from .sources import keep_settings, kept_settings, source_playing
-from .writing import body_keys, controls_placed, write_plan
+from .writing import body_keys, body_keys_along, controls_placed, write_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,16 @@ def planted(
     options: Options | None = None,
     ground: Ground | None = None,
     footprints: bool = False,
+    path: bpy.types.Object | None = None,
 ) -> Steps[dict]:
     """In steps: let the feet of these legs, all of one armature, stand still in each contact; the body follows.
 
     The motion is that of the bones' own keys. What is keyed, controls and the bone that carries the body, is keyed in
     copies of their actions; planting again begins with the same motion and writes into the same copies. Contacts are
     found, or are those that keys of the legs' Contact say. footprints: give each stance an Empty; those that there are,
-    and that were moved, move their stances. Comes to a report. Raises ChainError that names the bone,
-    with nothing changed. Closed before the end, the steps leave everything as it was.
+    and that were moved, move their stances. path: a curve along which the character walks; None: as captured. Comes to
+    a report. Raises ChainError that names the bone, with nothing changed. Closed before the end, the steps leave
+    everything as it was.
     """
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
@@ -103,8 +106,9 @@ def planted(
         if tip.name in locked:
             raise ChainError(messages.PLANT_LOCKED()).of(messages.BONE(bone=tip.name))
     heights = ground.heights(context.evaluated_depsgraph_get())
-    found = checked_controls(tips, frames)
-    owners = [control.ob for own in found.values() for control in own]
+    if path is not None:
+        check_path(path, ob)
+    owners = [control.ob for own in checked_controls(tips, frames).values() for control in own]
     with all_or_nothing([ob, *owners], keys=True) as undo:
         controls = controls_ready(context, tips)
         undo.nothing_more_is_made()
@@ -114,29 +118,32 @@ def planted(
         with source_playing(ob):
             capture = yield from part_of(captured(context, tips, carrier, frames, at_feet=True), 0, 3)
         context.view_layer.update()
-        clip, seen = reaching(capture), []
-        ground_below, found = stands_on(clip, options, heights)
+        stage, seen = _stage_of(capture, tips, frames, options, heights), []
+        way = walk_along(stage, path, options) if path is not None else None
+        stage = way.stage if way is not None else stage
 
         def with_footprints(anchors: Anchors) -> Anchors:
             seen.append(anchors)
-            return edited(anchors, tips, frames)
+            return edited(anchors, tips, frames, stage.seen, stage.sole)
 
-        made = _planned(clip, ground_below, found, tips, frames, options, with_footprints, footprints)
+        # Contacts that somebody keyed are wanted.
+        is_wanted = options.anyway or footprints or any(keyed_contacts(tip, frames) is not None for tip in tips)
+        made = _planned(stage, ob.name, options, with_footprints, is_wanted)
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 1, 3)
-        body = body_keys(carrier, capture, made, frames)
+        body = _body_keys(carrier, capture.body, made, way, frames)
         with undo.making():
-            write_plan(tips, controls, [body], capture, made, samples, slopes, frames, "planted")
+            write_plan(tips, controls, body, capture, made, samples, slopes, frames, "planted")
             key_contacts(tips, made.contacts, frames)
         tag_pose(ob)
         after = yield from part_of(captured(context, tips, carrier, frames, solved=True, at_feet=True), 2, 3)
         # After the last step: nothing is left of what ends before.
         if footprints:
-            make_footprints(context.scene, tips, seen[0], frames, clip, sole_of(clip))
+            make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
         # Controls stand where they were put last; back to what is keyed here.
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-        return report_of(tips, carrier, clip, after.clip, made, ground_below, frames)
+        return report_of(tips, carrier, stage, after.clip, made, frames, way.figures if way is not None else None)
 
 
 plant = at_once(planted)
@@ -149,9 +156,10 @@ def planted_and_kept(
     options: Options,
     ground: Ground,
     footprints: bool = False,
+    path: bpy.types.Object | None = None,
 ) -> Steps[dict]:
     """In steps: the same, and the action keeps how, for `planted_again`."""
-    report = yield from planted(context, tips, frames, options, ground, footprints)
+    report = yield from planted(context, tips, frames, options, ground, footprints, path)
     settings = {
         **asdict(options),
         "tips": [tip.name for tip in tips],
@@ -159,6 +167,7 @@ def planted_and_kept(
         "ground": ground.kind,
         "height": ground.height,
         "ground_object": ground.ob.name if ground.ob else "",
+        "path": path.name if path else "",
         "footprints": footprints,
         "ground_velocity": report["ground_velocity"],
     }
@@ -167,7 +176,8 @@ def planted_and_kept(
 
 
 def planted_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
-    """In steps: plant the current action of an armature object as it was, with contacts and footprints as they are."""
+    """In steps: plant the current action of an armature object as it was, with contacts, footprints and path as they
+    are."""
     settings = kept_settings(ob)
     if settings is None:
         raise ChainError(messages.NOT_PLANTED(armature=ob.name))
@@ -176,9 +186,8 @@ def planted_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dic
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     # What was changed by hand is wanted.
     options, ground = Options.known(settings | {"anyway": True}), planted_on(context, ob)
-    return (
-        yield from planted_and_kept(context, tips, range(*settings["frames"]), options, ground, settings["footprints"])
-    )
+    frames, path = range(*settings["frames"]), path_named(context.scene, settings.get("path", ""))
+    return (yield from planted_and_kept(context, tips, frames, options, ground, settings["footprints"], path))
 
 
 def planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
@@ -189,35 +198,67 @@ def planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
     return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
 
 
-def _planned(
-    captured_clip: LegMotion,
-    ground: Standing,
-    found: np.ndarray,
+def path_from_clip(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range
+) -> Steps[bpy.types.Object]:
+    """In steps: a new curve along which these legs of one armature walk as they were captured. Unedited it is no other
+    path. An action that was planted without a path is planted along it from now on."""
+    ob = tips[0].id_data
+    check_limbs(tips, frames)
+    with source_playing(ob):
+        capture = yield from captured(context, tips, None, frames, at_feet=True)
+    context.view_layer.update()
+    curve = curve_of(walk_of(_stage_of(capture, tips, frames, Options(), None)), f"{ob.name} Path", context.scene)
+    settings = kept_settings(ob)
+    if settings is not None and not settings.get("path"):
+        keep_settings(ob, settings | {"path": curve.name})
+    return curve
+
+
+def _stage_of(
+    capture: Capture,
     tips: Sequence[bpy.types.PoseBone],
     frames: range,
     options: Options,
-    footprints: Footprints,
-    wants_footprints: bool,
-) -> FootPlan:
-    """The plan for what was captured, with the contacts that were found, or that keys tell."""
-    clip, name = ground.seen_from(captured_clip), tips[0].id_data.name
-    keyed = [keyed_contacts(tip, frames) for tip in tips]
-    contacts = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
-    sole = sole_of(clip)
-    if not contacts.any():
-        raise ChainError(_WHY_NOT[why_nothing_stands(clip, sole)](armature=name))
-    made = plan(clip, options, contacts, ground.heights, footprints, sole)
-    # Contacts that somebody keyed are wanted.
-    is_wanted = options.anyway or wants_footprints or any(told is not None for told in keyed)
-    slide = None if is_wanted else stands_already(clip, made, sole)
+    heights: contacts.Ground | None,
+) -> Stage:
+    """What was captured, with the contacts that were found, or that keys tell."""
+    clip = reaching(capture)
+    ground, found = stands_on(clip, options, heights)
+    seen = ground.seen_from(clip)
+    sole, keyed = sole_of(seen), [keyed_contacts(tip, frames) for tip in tips]
+    touching = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
+    if not touching.any():
+        raise ChainError(_WHY_NOT[why_nothing_stands(seen, sole)](armature=tips[0].id_data.name))
+    return Stage(clip, sole, ground, touching)
+
+
+def _planned(stage: Stage, name: str, options: Options, footprints: Footprints, is_wanted: bool) -> FootPlan:
+    """The plan for what was captured. name: of the armature object. is_wanted: whatever becomes of it."""
+    clip, heights = stage.seen, stage.ground.heights
+    made = plan(clip, options, stage.contacts, heights, footprints, stage.sole)
+    if is_wanted:
+        return stage.ground.put_back(clip, made)
+    slide = None if clip.extensions is not None else stands_already(clip, made, stage.sole)
     if slide is not None:
         raise FeetStandError(messages.FEET_STAND_ALREADY(armature=name, slide=slide))
-    worse = [] if is_wanted else worse_by(clip, made, sole, ground.heights is None, options.limits)
+    worse = worse_by(clip, made, stage.sole, heights is None, options.limits)
     if worse:
         words = ((_WORSE[each.figure], each) for each in worse)
         said = (message(**{field: getattr(each, field) for field in message.fields}) for message, each in words)
         raise ChainError(messages.PLANTED_WORSE(armature=name, figures="; ".join(said)))
-    return ground.put_back(clip, made)
+    return stage.ground.put_back(clip, made)
+
+
+def _body_keys(
+    carrier: bpy.types.PoseBone, body: BodyRows, made: FootPlan, way: WalkAlong | None, frames: range
+) -> list[BoneKeys]:
+    """The keys of the bone that carries the body; its rotation too, on a path, and once more where it was on one."""
+    if way is not None:
+        return body_keys_along(carrier, body, way.turns, way.shifts + made.shifts, frames)
+    if (kept_settings(carrier.id_data) or {}).get("path"):
+        return body_keys_along(carrier, body, np.tile(np.eye(3), (len(frames), 1, 1)), made.shifts, frames)
+    return [body_keys(carrier, body, made, frames)]
 
 
 _WHY_NOT = {"": messages.NO_CONTACT, "AIR": messages.NO_FOOT_DOWN, "LIES": messages.BODY_LIES}

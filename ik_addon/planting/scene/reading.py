@@ -27,7 +27,6 @@ from ...rig.blender.rotations import (
     array_of,
     channel_path,
     matrices_of,
-    pose_matrix,
     quaternion_of,
     rotation_in,
     turns_in,
@@ -85,20 +84,6 @@ def _apart(tips: Sequence[bpy.types.PoseBone], roots: Sequence[bpy.types.PoseBon
     return [tip.name for tip, names in zip(tips, above, strict=True) if not shared & names] or [
         tip.name for tip in tips
     ]
-
-
-def way_of(world: Matrix, parent_pose: Matrix | None, bone: bpy.types.PoseBone) -> np.ndarray:
-    """How a bone moves in the world with its location, (3, 3): a column for each of its three numbers.
-
-    world: of its armature object. parent_pose: of the bone above, if there is one.
-    """
-    at_rest = _head(bone, Vector(), parent_pose)
-    columns = [_head(bone, Vector(axis), parent_pose) - at_rest for axis in np.eye(3).tolist()]
-    return np.array(world.to_3x3(), float) @ np.array(columns, float).T
-
-
-def _head(bone: bpy.types.PoseBone, location: Vector, parent_pose: Matrix | None) -> Vector:
-    return pose_matrix(bone.bone, Matrix.Translation(location), parent_pose).to_translation()
 
 
 _CLOSE = 0.35
@@ -204,18 +189,30 @@ def _pose(place: Vector, turn: Quaternion) -> Matrix:
 
 
 @dataclass(frozen=True, slots=True)
+class BodyRows:
+    """What carries a body over T frames.
+
+    locations: (T, 3), of the bone's channel. worlds: (T, 4, 4), of its armature object. above, poses: (T, 4, 4), pose
+    matrices of the bone above it, the unit matrix without one, and of itself.
+    """
+
+    locations: np.ndarray
+    worlds: np.ndarray
+    above: np.ndarray
+    poses: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """What the FK pose of some legs does over frames, and what carries it.
 
-    clip: the legs. held: (legs, 3, 3), how each foot stands against its target. locations: (frames, 3), of the carrying
-    bone; ways: (frames, 3, 3), how it moves with them; both are of no meaning if none was asked for. loose: which feet
-    were read that do not hang on their legs.
+    clip: the legs. held: (legs, 3, 3), how each foot stands against its target. body: what carries them; None if that
+    was not asked for. loose: which feet were read that do not hang on their legs.
     """
 
     clip: LegMotion
     held: np.ndarray
-    locations: np.ndarray
-    ways: np.ndarray
+    body: BodyRows | None
     loose: tuple[bool, ...]
 
 
@@ -238,9 +235,9 @@ def captured(
         yield len(frames), len(frames)
         pairs = zip(tips, sampled.values(), strict=True)
         rows = [_tracked(reading, frames, solved, _loose_foot(tip) if at_feet else None) for tip, reading in pairs]
-        carried = _carried_over(carrier, frames) if carrier is not None else None
+        body = _carried_over(carrier, frames) if carrier is not None else None
     else:
-        rows, carried = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet)
+        rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet)
     ob, count = tips[0].id_data, len(frames)
     to_ball, soles = zip(*(ball_of_chain(tip, at_feet) for tip in tips), strict=True)
     legs = [_leg_over(own, ball, count) for own, ball in zip(rows, to_ball, strict=True)]
@@ -258,9 +255,7 @@ def captured(
         rests=np.array([_rest_heights(ob, tip, ball) for tip, ball in zip(tips, to_ball, strict=True)]),
     )
     held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
-    locations, ways = carried or (np.zeros((count, 3)), np.zeros((count, 3, 3)))
-    loose = tuple(not own.hangs for own in rows)
-    return Capture(clip, held, np.broadcast_to(locations, (count, 3)), np.broadcast_to(ways, (count, 3, 3)), loose)
+    return Capture(clip, held, body, tuple(not own.hangs for own in rows))
 
 
 @dataclass(slots=True)
@@ -286,17 +281,17 @@ def _stepped_through(
     frames: range,
     solved: bool,
     at_feet: bool,
-) -> Steps[tuple[list[_Rows], tuple[np.ndarray, np.ndarray]]]:
+) -> Steps[tuple[list[_Rows], BodyRows | None]]:
     """In steps: the legs, frame by frame, and what carries them, see Capture."""
-    ob, orders, locations, ways = tips[0].id_data, KnownOrders(), [], []
+    ob, orders, body = tips[0].id_data, KnownOrders(), []
     rows = {ChainName(ob.name_full, tip.name): _Rows([], [], []) for tip in tips}
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             reader = scene.armature(ob)
             if carrier is not None:
                 own = reader.tip(carrier.name)
-                locations.append(own.location[:])
-                ways.append(way_of(reader.world, reader.parent_pose(own), own))
+                matrices = reader.world, reader.parent_pose(own) or Matrix(), reader.pose_of(own)
+                body.append((own.location[:], *map(array_of, matrices)))
             for chain, limb in limbs_in_fk(scene, {*rows}, orders, solved):
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
                 own, loose = rows[chain], _loose_foot(ob.pose.bones[chain.tip]) if at_feet else None
@@ -312,7 +307,7 @@ def _stepped_through(
         _Rows(np.array(own.worlds), np.array(own.joints), np.array(own.feet), own.held, own.hangs)
         for own in rows.values()
     ]
-    return found, (np.array(locations or [(0.0, 0.0, 0.0)]), np.array(ways or [np.zeros((3, 3))]))
+    return found, BodyRows(*map(np.array, zip(*body, strict=True))) if body else None
 
 
 def _loose_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
@@ -363,15 +358,15 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
     return points @ worlds[:, :3, :3].swapaxes(-1, -2) + worlds[:, None, :3, 3]
 
 
-def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> tuple[np.ndarray, np.ndarray]:
-    """The locations of a bone over frames, and how it moves with them, see Capture; from F-Curves."""
-    ob, bone = carrier.id_data, carrier.bone
+def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> BodyRows:
+    """What a bone does over frames, from F-Curves."""
+    ob, parent = carrier.id_data, carrier.bone.parent
     with Sampler(frames, in_bulk=True) as sampler:
         locations = sampler.channel(ob, channel_path(carrier.name, LOCATION), carrier.location[:])
-        worlds, above = sampler.worlds(ob), sampler.poses(ob, bone.parent.name) if bone.parent else np.eye(4)[None]
-        worlds, above = np.broadcast_arrays(worlds, above)
-        pairs = zip(map(Matrix, worlds), map(Matrix, above), strict=True)
-        return locations, np.array([way_of(world, pose if bone.parent else None, carrier) for world, pose in pairs])
+        above = sampler.poses(ob, parent.name) if parent else np.eye(4)[None]
+        matrices = sampler.worlds(ob), above, sampler.poses(ob, carrier.name)
+    rows = (np.broadcast_to(each, (len(frames), *each.shape[1:])) for each in (locations, *matrices))
+    return BodyRows(*rows)
 
 
 def reaching(capture: Capture) -> LegMotion:

@@ -10,11 +10,10 @@ from ...rig.data.held_feet import HoldRecord
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion, vectors_of
-from ..feet.contacts import sole_of
 from ..feet.holds import Hold
 from ..feet.measures import distances, measured, new_pops
 from ..feet.planning import FootPlan
-from ..feet.treadmill import Space, Standing
+from ..feet.treadmill import Space, Stage
 
 _POINTS = ("HEEL", "BALL")
 _MISSED = 1e-4
@@ -34,15 +33,16 @@ def last_lock_report() -> dict:
 def report_of(
     tips: Sequence[bpy.types.PoseBone],
     carrier: bpy.types.PoseBone,
-    before: LegMotion,
+    stage: Stage,
     after: LegMotion,
     plan: FootPlan,
-    ground: Standing,
     frames: range,
+    path: dict | None,
 ) -> dict:
-    """The report of a plan. before, after: the legs in their FK pose, and as they are solved now."""
-    sole = sole_of(ground.seen_from(before))
-    figures = [measured(ground.seen_from(clip), sole, plan.contacts, ground.heights) for clip in (before, after)]
+    """The report of a plan. stage: the clip that was planted. after: the legs as they are solved now. path: figures of
+    what it walks along."""
+    before, ground = stage.clip, stage.ground
+    figures = [measured(ground.seen_from(clip), stage.sole, plan.contacts, ground.heights) for clip in (before, after)]
     away = distances(after, before)
     chains = []
     for k, tip in enumerate(tips):
@@ -74,6 +74,7 @@ def report_of(
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
         "body_frame": frames[int(np.linalg.norm(plan.shifts, axis=1).argmax())],
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
+        "path": path,
     }
     return remember("plant", report)
 

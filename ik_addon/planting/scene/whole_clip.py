@@ -38,12 +38,13 @@ def clips_planted(
     ground: Ground | None = None,
     keep_controls: bool = True,
     limbs: GivenLimbs | None = None,
+    path: bpy.types.Object | None = None,
 ) -> Steps[dict]:
     """In steps: plant the feet of what an armature object plays, or of its clips, each over its own frames while it
     plays alone, and bake its chains; comes to the report of the bake, with the feet as they are checked afterward.
 
     If it has no chain, its legs are rigged first. limbs: their bones, None for those that are found. frames: of what
-    plays; None for those over which keys move it.
+    plays; None for those over which keys move it. path: a curve that clips walk along, None: as captured.
     keep_controls: the chains stay, muted, and the actions before too; else nothing stays but the baked actions, under
     the names of the first. A clip in which no foot stands, or for which there is no time, shows what it showed before;
     its entry in the report says why, in `left_out`. NLA strips play what takes the place of their clips. Raises
@@ -62,7 +63,7 @@ def clips_planted(
     def work(frames: range) -> Steps[dict | ChainError]:
         start, error = perf_counter(), None
         try:
-            yield from part_of(in_time(planted_and_kept(context, tips, frames, options, ground)), 0, 2)
+            yield from part_of(in_time(planted_and_kept(context, tips, frames, options, ground, path=path)), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand, or there is no time for all of them.
             error = refusal

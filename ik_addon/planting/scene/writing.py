@@ -6,19 +6,27 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
-from ...rig.blender.rotations import LOCATION, Raw, channel_of, continuous_numbers, rotation_in
+from ...rig.blender.rotations import (
+    LOCATION,
+    Raw,
+    channel_of,
+    continuous_numbers,
+    pose_matrix,
+    raw_of,
+    rotation_in,
+)
 from ...rig.data.control_clips import controls_follow, with_its_clip
 from ..feet.clip import applied, vectors_of
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
 from .limbs import keyed_control
-from .reading import Capture
+from .reading import BodyRows, Capture
 from .sources import forget_source, is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
@@ -176,10 +184,43 @@ def _target_worlds(capture: Capture, plan: FootPlan) -> np.ndarray:
     return worlds
 
 
-def body_keys(carrier: bpy.types.PoseBone, capture: Capture, plan: FootPlan, frames: range) -> BoneKeys:
+def body_keys(carrier: bpy.types.PoseBone, body: BodyRows, plan: FootPlan, frames: range) -> BoneKeys:
     """The keys with which the bone that carries a body moves as planned."""
-    ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
-    return keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)
+    places = zip(map(Matrix, body.worlds), map(Matrix, body.above), strict=True)
+    ways = np.array([_way_of(world, above if carrier.parent else None, carrier) for world, above in places])
+    moves = np.linalg.solve(ways, plan.shifts[..., None])[..., 0]
+    return keys_of(carrier.name, LOCATION, (body.locations + moves).tolist(), frames)
+
+
+def _way_of(world: Matrix, parent_pose: Matrix | None, bone: bpy.types.PoseBone) -> np.ndarray:
+    """How a bone moves in the world with its location, (3, 3): a column for each of its three numbers.
+
+    world: of its armature object. parent_pose: of the bone above, if there is one.
+    """
+    at_rest = _head(bone, Vector(), parent_pose)
+    columns = [_head(bone, Vector(axis), parent_pose) - at_rest for axis in np.eye(3).tolist()]
+    return np.array(world.to_3x3(), float) @ np.array(columns, float).T
+
+
+def _head(bone: bpy.types.PoseBone, location: Vector, parent_pose: Matrix | None) -> Vector:
+    return pose_matrix(bone.bone, Matrix.Translation(location), parent_pose).to_translation()
+
+
+def body_keys_along(
+    carrier: bpy.types.PoseBone, body: BodyRows, turns: np.ndarray, shifts: np.ndarray, frames: range
+) -> list[BoneKeys]:
+    """The keys with which the bone that carries a body is turned (T, 3, 3) and moved (T, 3) in the world."""
+    moves = np.tile(np.eye(4), (len(turns), 1, 1))
+    moves[:, :3, :3], moves[:, :3, 3] = turns, shifts
+    # Whole turns do not depend on how the bone is turned now.
+    mode, rows = carrier.rotation_mode, []
+    near = _UNTURNED.get(mode, (0.0, 0.0, 0.0))
+    for pose, above in zip(np.linalg.inv(body.worlds) @ moves @ body.worlds @ body.poses, body.above, strict=True):
+        parent_pose = Matrix(above) if carrier.parent else None
+        basis = pose_matrix(carrier.bone, Matrix(pose), parent_pose, invert=True)
+        near = raw_of(basis.to_quaternion(), mode, near)
+        rows.append((basis.translation[:], near))
+    return [keys_of(carrier.name, kind, [row[k] for row in rows], frames) for k, kind in enumerate((LOCATION, mode))]
 
 
 def write_plan(

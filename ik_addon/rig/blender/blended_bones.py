@@ -1,7 +1,7 @@
 """Bones that go along with several others of their armature, by Blender's Armature constraint: where that takes them,
 and which channels bring them elsewhere."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import bpy
 import numpy as np
@@ -9,6 +9,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
+from .animation import animated_paths
 from .rotations import array_of, pose_matrix
 
 Shares = Mapping[str, float]
@@ -66,18 +67,18 @@ def check_way(bone: str, way: Matrix) -> None:
         raise ChainError(messages.CONTROL_TORN(control=bone))
 
 
-def goes_by_channels(bone: bpy.types.PoseBone, animated: Collection[str]) -> bool:
+def goes_by_channels(bone: bpy.types.PoseBone) -> bool:
     """Whether nothing but channels says where a bone is: its own, those of the bones above it and of those with which
-    it goes along, all by their parents alone. animated: the paths that animation sets."""
+    it goes along, all by their parents alone."""
     shares = shares_of(bone)
-    if shares is None or (shares and is_share_animated(bone, animated)):
+    if shares is None or (shares and is_share_animated(bone)):
         return False
     others = [bone.id_data.pose.bones[name] for name in shares]
     line = {above for each in (bone, *others) for above in each.parent_recursive}
     return not any(not each.mute for other in line.union(others) for each in other.constraints)
 
 
-def is_share_animated(bone: bpy.types.PoseBone, animated: Collection[str]) -> bool:
+def is_share_animated(bone: bpy.types.PoseBone) -> bool:
     """Whether animation sets something of a bone's constraints."""
     start = f"{bone.path_from_id()}.constraints"
-    return any(path.startswith(start) for path in animated)
+    return any(path.startswith(start) for path in animated_paths(bone.id_data))

@@ -9,7 +9,6 @@ import numpy as np
 
 from ... import messages
 from ...solvers import ChainError
-from ..blender.animation import animated_paths
 from ..blender.armatures import is_evaluated_in
 from ..blender.blended_bones import goes_by_channels
 from ..blender.dependencies import aims_of
@@ -221,10 +220,12 @@ class ArmaturePlan:
             self._writer.write([ob], ahead.fk[k], ahead.keyed)
         else:
             self._silenced = None
-        self._guess(ob, frame, graphs, ahead.which)
+        copies = copies_of(ob, graphs)
+        if self._recalled:
+            self._guess(ob, frame, copies, ahead.which)
         if not ahead.which:
             return True
-        self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
+        self._writer.write(copies, ahead.values[k], ahead.rows)
         if not self._frames or self._leads:
             # What moved while nobody was told is no reason for Blender to evaluate the chain now; nor is a foot to
             # evaluate the body that follows it.
@@ -263,10 +264,12 @@ class ArmaturePlan:
             self._silenced = wanted if silence(ob, scene, graphs, curves) else None
         return self._silenced is not None
 
-    def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
+    def _guess(
+        self, ob: bpy.types.Object, frame: float, copies: Sequence[bpy.types.Object], sampled: Collection[int]
+    ) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
         self._guessed = {k: own for k, own in self._recalled.get(frame, {}).items() if k not in sampled}
-        copies, guessed = copies_of(ob, graphs), [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
+        guessed = [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
         if not all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
             for each in guessed:
                 self._writer.write(copies, *each)
@@ -510,11 +513,7 @@ class ArmaturePlan:
         """Whether channels alone say where the control bones of a chain are."""
         if k not in self._channeled:
             controls = target_and_pole(self._object.pose.bones[self.models[k].tip])
-            self._channeled[k] = all(
-                goes_by_channels(control.pose.bones[name], {*animated_paths(control)})
-                for control, name in controls
-                if name
-            )
+            self._channeled[k] = all(goes_by_channels(control.pose.bones[name]) for control, name in controls if name)
         return self._channeled[k]
 
     def reasons(self, scene: bpy.types.Scene, which: Sequence[int] | None = None) -> list[str]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _PANEL = "ANALYTIC_IK_PT_planting"
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
+_ON_PATH = tuple(name for name in SHOWN if name.startswith("path_"))
 _KINDS = {bool: BoolProperty, float: FloatProperty, str: EnumProperty}
 
 
@@ -73,10 +74,17 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
     ground_object: StringProperty(name="Object", description="Mesh object that the feet stand on")
+    path: StringProperty(name="Path", description="Curve that the character walks along. If empty, as captured")
     footprints: BoolProperty(
         name="Footprints",
         description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
     )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        curves = [ob for ob in context.view_layer.objects if ob.type == "CURVE" and ob.select_get()]
+        if len(curves) == 1:
+            self.path = curves[0].name
+        return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_clips(self, self.drawn())
@@ -87,7 +95,10 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
         elif self.ground == "OBJECT":
             layout.prop_search(self, "ground_object", context.scene, "objects")
             layout.prop(self, "find_footing")
-        apart = ("find_footing", *_IN_LEG_LENGTHS)
+        layout.prop_search(self, "path", context.scene, "objects")
+        if self.path:
+            self.drawn(*(name for name in _ON_PATH if name != "path_stride" or not self.path_fit))
+        apart = ("find_footing", *_IN_LEG_LENGTHS, *_ON_PATH)
         self.drawn("footprints", *(name for name in SHOWN if name not in apart))
         layout.label(text=messages.IN_LEG_LENGTHS())
         unused = ("clearance",) if self.ground == "CAPTURED" else ()
@@ -95,11 +106,13 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...planting.feet.options import Options
+        from ...planting.scene.path import path_named
         from ...planting.scene.plant import Ground, planted_and_kept
 
         tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
         ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
-        return planted_and_kept(context, tips, frames, options, ground, self.footprints)
+        path = path_named(context.scene, self.path)
+        return planted_and_kept(context, tips, frames, options, ground, self.footprints, path)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _plant_summary(report)
@@ -107,6 +120,26 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
     def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         steps = sum(chain["steps"] for report in reports for chain in report["chains"])
         return messages.PLANTED_CLIPS(steps=messages.STEPS(count=steps), clips=clips, result=result)
+
+
+class ANALYTIC_IK_OT_path_from_clip(SteppedOperator):
+    """Draw a curve along which the clip walks. \
+Edit it, choose it as Path in Plant Feet, or press Update Feet"""
+
+    bl_idname = "analytic_ik.path_from_clip"
+    bl_label = "Path from Clip"
+    needs = (not_editable, none_live)
+    label = "Path from Clip"
+    panel = _PANEL
+
+    asks = False
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...planting.scene.plant import path_from_clip
+
+        frames = motion_frames(ob) or range(context.scene.frame_start, context.scene.frame_end + 1)
+        curve = yield from path_from_clip(context, _legs(ob, only_selected=False), frames)
+        return messages.PATH_MADE(object=curve.name)
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):

@@ -19,6 +19,7 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_lock_again,
     ANALYTIC_IK_OT_lock_to_object,
     ANALYTIC_IK_OT_match_source,
+    ANALYTIC_IK_OT_path_from_clip,
     ANALYTIC_IK_OT_plant_again,
     ANALYTIC_IK_OT_plant_feet,
     ANALYTIC_IK_OT_release,
@@ -62,10 +63,12 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         layout, ob = self.layout, chain_armature(context)
         if draw_progress(layout, context, ANALYTIC_IK_PT_planting.__name__):
             return
-        row = layout.row(align=True)
+        column = layout.column(align=True)
+        row = column.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
             row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        column.operator(ANALYTIC_IK_OT_path_from_clip.bl_idname, icon="CURVE_PATH")
         report = of_action("plant", ob)
         if report is not None:
             _draw_report(layout, context, report)
@@ -154,9 +157,23 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
     if report["ground_speed"]:
         speed = length_words(context.scene, report["ground_speed"])
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
+    if report.get("path"):
+        _draw_path(layout, context, report["path"])
     _draw_unreached(layout, context, report)
 
 
+def _draw_path(layout: bpy.types.UILayout, context: bpy.types.Context, path: dict) -> None:
+    """How far a clip walks along its path."""
+    end, length = (length_words(context.scene, path[name]) for name in ("end", "length"))
+    draw_sentence(layout, context, messages.ON_PATH(object=path["object"], end=end, length=length), "DOT")
+    beyond = path["end"] - path["length"]
+    if not path["closed"] and beyond > _BEYOND * path["length"]:
+        words = messages.BEYOND_PATH(object=path["object"], beyond=length_words(context.scene, beyond))
+        draw_sentence(layout, context, words, "INFO")
+
+
+_BEYOND = 0.01
+"""Part of a path by which a clip may go on beyond it without a word."""
 _FAR = 0.03
 """Part of a leg by which a body moves from which on one should look at it."""
 

@@ -1,0 +1,158 @@
+"""The curve that a character walks along: read, and made from a clip."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import dist
+
+import bpy
+import numpy as np
+from mathutils.geometry import interpolate_bezier
+
+from ... import messages
+from ...rig.blender.dependencies import carriers
+from ...solvers import ChainError
+from ..feet.along_path import AlongPath, along_path, brought
+from ..feet.anchors import anchors_of, joined
+from ..feet.clip import applied
+from ..feet.options import Options
+from ..feet.path import GroundPath, path_of
+from ..feet.treadmill import Stage, Standing
+from ..feet.walk import Walk
+
+_POINTS = 64
+"""Of each segment of a curve, of which the path is made."""
+_SPACING = 0.02
+"""Of the samples of a path, leg lengths."""
+_BASE = "analytic_ik_path_of_clip"
+"""Where a curve object keeps the points of the path that it was made as."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkAlong:
+    """A clip on a curve.
+
+    stage: the clip there. turns, shifts: (T, 3, 3) and (T, 3), how the body is brought there from where it was
+    captured. figures: what the report says of it.
+    """
+
+    stage: Stage
+    turns: np.ndarray
+    shifts: np.ndarray
+    figures: dict
+
+
+def walk_along(stage: Stage, curve: bpy.types.Object, options: Options) -> WalkAlong:
+    """A clip on a curve; one that was made in place goes there as fast as its ground passes."""
+    seen, sole = stage.seen, stage.sole
+    walk = walk_of(stage)
+    along = _along(walk, curve, options)
+    there = brought(walk, along, options)
+    times = np.arange(seen.frame_count)[:, None] / seen.fps
+    shifts = there.shifts - applied(there.turns, times * stage.ground.velocity)
+    walked = along.stride * walk.way.length
+    figures = {
+        "object": curve.name,
+        "length": along.path.length,
+        "closed": along.path.is_closed,
+        "start": along.offset,
+        "end": along.offset + walked,
+        "stride": along.stride,
+        "from_clip": along.base is not None,
+    }
+    ground = Standing(np.zeros(3), stage.ground.heights)
+    return WalkAlong(Stage(there.clip, sole, ground, stage.contacts), there.turns, shifts, figures)
+
+
+def walk_of(stage: Stage) -> Walk:
+    """A clip seen as a walk."""
+    clip, sole = stage.seen, stage.sole
+    return Walk(clip, sole, anchors_of(clip, sole, joined(clip, sole, stage.contacts), None))
+
+
+def _along(walk: Walk, curve: bpy.types.Object, options: Options) -> AlongPath:
+    """Where on a curve a walk goes."""
+    spacing = _SPACING * walk.clip.size
+    rounding = options.path_rounding * walk.stride * (1.0 if options.path_fit else options.path_stride)
+
+    def path(points: np.ndarray, is_closed: bool) -> GroundPath:
+        return path_of(points[:, :2], is_closed, spacing, rounding)
+
+    base = curve.get(_BASE)
+    made = None if base is None else path(np.array(base, float).reshape(-1, 3), False)
+    return along_path(walk, path(*points_of(curve)), made, options)
+
+
+def path_named(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
+    """The object of that name to walk along; None without a name."""
+    if name and name not in scene.objects:
+        raise ChainError(messages.PATH_GONE(object=name))
+    return scene.objects.get(name)
+
+
+def check_path(curve: bpy.types.Object, ob: bpy.types.Object) -> None:
+    """Raise ChainError where an armature object cannot walk along an object."""
+    if curve.type != "CURVE":
+        raise ChainError(messages.PATH_NO_CURVE(object=curve.name))
+    points = points_of(curve)[0]
+    if len(points) < 2 or max(dist(points[0][:2], each[:2]) for each in points) <= 0.0:
+        raise ChainError(messages.PATH_WITHOUT_LENGTH(object=curve.name))
+    if any(owner == ob for owner, _ in carriers(curve, "")):
+        raise ChainError(messages.PATH_ON_BODY(object=curve.name, armature=ob.name))
+
+
+def points_of(curve: bpy.types.Object) -> tuple[np.ndarray, bool]:
+    """Points (n, 3) of the first spline of a curve object, in the world, and whether it is closed."""
+    splines = curve.data.splines
+    if not splines:
+        return np.zeros((0, 3)), False
+    spline = splines[0]
+    if spline.type == "BEZIER":
+        knots = [*spline.bezier_points, *spline.bezier_points[: int(spline.use_cyclic_u)]]
+        points = [knots[0].co]
+        for one, other in pairwise(knots):
+            points += interpolate_bezier(one.co, one.handle_right, other.handle_left, other.co, _POINTS)[1:]
+        points = points[: -1 if spline.use_cyclic_u else None]
+    elif spline.type == "NURBS":
+        points = _drawn(curve)
+    else:
+        points = [point.co.to_3d() for point in spline.points]
+    return np.array([curve.matrix_world @ point for point in points], float).reshape(-1, 3), spline.use_cyclic_u
+
+
+def _drawn(curve: bpy.types.Object) -> list:
+    """The points of the first spline of a curve object as Blender draws it, without any thickness."""
+    data = curve.data.copy()
+    try:
+        data.bevel_depth = data.extrude = data.offset = 0.0
+        data.bevel_object = data.taper_object = None
+        data.resolution_u, data.render_resolution_u = _POINTS, 0
+        for spline in data.splines[1:]:
+            data.splines.remove(spline)
+        ob = bpy.data.objects.new(curve.name, data)
+        try:
+            points = [vertex.co.copy() for vertex in ob.to_mesh().vertices]
+            ob.to_mesh_clear()
+        finally:
+            bpy.data.objects.remove(ob)
+    finally:
+        bpy.data.curves.remove(data)
+    return points
+
+
+def curve_of(walk: Walk, name: str, scene: bpy.types.Scene) -> bpy.types.Object:
+    """A curve along which a walk goes as it does, with about a point for each stride."""
+    places, _, ways, _ = walk.way.at(np.arange(walk.clip.frame_count))
+    farthest = np.maximum.accumulate(ways)
+    count = max(2, round((farthest[-1] - farthest[0]) / walk.stride) + 1)
+    rows = np.searchsorted(farthest, np.linspace(farthest[0], farthest[-1], count)).clip(0, len(places) - 1)
+    data = bpy.data.curves.new(name, "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("BEZIER")
+    spline.bezier_points.add(count - 1)
+    for knot, place in zip(spline.bezier_points, places[rows], strict=True):
+        knot.co = place
+        knot.handle_left_type = knot.handle_right_type = "AUTO"
+    curve = bpy.data.objects.new(name, data)
+    scene.collection.objects.link(curve)
+    curve[_BASE] = points_of(curve)[0].ravel().tolist()
+    return curve

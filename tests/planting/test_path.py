@@ -1,0 +1,263 @@
+"""Plant Feet along a curve in Blender: measured on evaluated bones."""
+
+import re
+from math import cos, sin
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+
+from ik_addon.planting import Ground, Options, plant
+from ik_addon.planting.scene.footprints import footprints_of
+from ik_addon.planting.scene.path import points_of
+from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.ui.panels.motion import ANALYTIC_IK_PT_planting
+
+from ..scenes import curves_of, go_to, select, sliding_walk
+from ..ui.layouts import drawn
+from .standing import FRAMES, LEG, feet_over, keys_of, slides, world_of
+
+pytestmark = pytest.mark.versions
+
+
+@pytest.fixture
+def walker() -> bpy.types.Object:
+    return sliding_walk()
+
+
+def curve_through(points, is_closed=False, kind="BEZIER", name="Way") -> bpy.types.Object:
+    """A curve object through points, smooth between them."""
+    data = bpy.data.curves.new(name, "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new(kind)
+    knots = spline.bezier_points if kind == "BEZIER" else spline.points
+    knots.add(len(points) - 1)
+    for knot, point in zip(knots, points, strict=True):
+        knot.co = point if kind == "BEZIER" else (*point, 1.0)
+        if kind == "BEZIER":
+            knot.handle_left_type = knot.handle_right_type = "AUTO"
+        elif kind == "NURBS":
+            spline.use_endpoint_u = True
+    spline.use_cyclic_u = is_closed
+    ob = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+BEND = ((0.0, 0.0, 0.0), (0.6, -1.0, 0.0), (2.0, -1.4, 0.0))
+
+
+def keyed(ob):
+    """The keys of an armature object and of its chains' controls."""
+    tips = leg_tips(ob)
+    controls = [tip.analytic_ik_target for tip in tips] + [tip.analytic_ik_pole_target for tip in tips]
+    return [keys_of(each) for each in (ob, *controls)]
+
+
+def hips_at(ob, frame):
+    go_to(frame)
+    return world_of(ob, "hips")
+
+
+@pytest.mark.parametrize("kind", ["BEZIER", "NURBS", "POLY"])
+def test_feet_stand_on_a_curve(walker, kind):
+    curve = curve_through(BEND, kind=kind)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve)
+    assert not report["unreached_frames"]
+    assert slides(walker, report, FRAMES) < 1e-5
+    assert slides(walker, report, np.arange(1.0, 60.0, 0.5)) < 1e-4
+    points = points_of(curve)[0]
+    assert report["path"]["object"] == curve.name
+    assert 0.5 * LEG < report["path"]["end"] < report["path"]["length"]
+    ways = [np.linalg.norm(points[:, :2] - hips_at(walker, frame)[:2, 3], axis=1).min() for frame in FRAMES[::10]]
+    # Its corner is rounded, and hips sway.
+    assert max(ways) < (0.5 if kind == "POLY" else 0.2) * LEG
+
+
+def test_the_path_from_a_clip_changes_nothing_until_it_is_edited(walker):
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60)
+    before, hips = feet_over(walker, FRAMES), [hips_at(walker, frame) for frame in FRAMES[::7]]
+    bpy.ops.analytic_ik.path_from_clip()
+    curve = bpy.data.objects["Robot rig Path"]
+    bpy.ops.analytic_ik.plant_again()
+    after = feet_over(walker, FRAMES)
+    for tip, worlds in before.items():
+        assert np.abs(worlds - after[tip]).max() < 2e-6
+    assert np.abs(np.array(hips) - [hips_at(walker, frame) for frame in FRAMES[::7]]).max() < 2e-6
+    unedited = keyed(walker)
+    knots = curve.data.splines[0].bezier_points
+    place = knots[-1].co.copy()
+    knots[-1].co = place + Vector((1.0, 0.5, 0.0))
+    bpy.ops.analytic_ik.plant_again()
+    assert np.linalg.norm((hips_at(walker, 60) - hips[-1])[:2, 3]) > 0.1
+    knots[-1].co = place
+    bpy.ops.analytic_ik.plant_again()
+    assert keyed(walker) == unedited
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+def test_run_twice_it_gives_the_same_keys_and_without_a_path_those_from_before(walker, mode):
+    tips = leg_tips(walker)
+    hips = walker.pose.bones["hips"]
+    if mode != hips.rotation_mode:
+        hips.rotation_mode = mode
+        hips.matrix_basis = Matrix()
+    plant(bpy.context, tips, FRAMES)
+    without, shown = keyed(walker), feet_over(walker, FRAMES)
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve_through(BEND).name, anyway=True)
+    along = keyed(walker)
+    assert along != without
+    bpy.ops.analytic_ik.plant_again()
+    assert keyed(walker) == along
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path="", anyway=True)
+    for tip, worlds in feet_over(walker, FRAMES).items():
+        assert np.abs(worlds - shown[tip]).max() < 1e-6
+
+
+def test_a_moved_curve_moves_the_clip(walker):
+    curve = curve_through(BEND)
+    plant(bpy.context, leg_tips(walker), FRAMES, path=curve)
+    before = feet_over(walker, FRAMES)
+    curve.matrix_world = Matrix.Translation((3.0, 1.0, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
+    bpy.context.view_layer.update()
+    plant(bpy.context, leg_tips(walker), FRAMES, path=curve)
+    for tip, worlds in feet_over(walker, FRAMES).items():
+        assert np.abs(np.array(curve.matrix_world) @ before[tip] - worlds).max() < 1e-5
+
+
+def test_a_footprint_that_was_moved_goes_along(walker):
+    curve = curve_through(BEND)
+    plant(bpy.context, leg_tips(walker), FRAMES, path=curve, footprints=True)
+    tip = leg_tips(walker)[0]
+    prints = sorted(footprints_of(tip), key=lambda ob: ob.name)
+    before = [ob.matrix_world.copy() for ob in prints]
+    aside = Vector((0.08, 0.03, 0.0))
+    prints[1].matrix_world = before[1] @ Matrix.Translation(aside)
+    curve.matrix_world = Matrix.Translation((3.0, 1.0, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
+    bpy.context.view_layer.update()
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve, footprints=True)
+    bpy.context.view_layer.update()
+    for k, ob in enumerate(prints):
+        wanted = curve.matrix_world @ before[k] @ Matrix.Translation(aside if k == 1 else (0.0, 0.0, 0.0))
+        assert (ob.matrix_world.translation - wanted.translation).length < 1e-4
+    assert slides(walker, report, FRAMES) < 1e-5
+
+
+def test_what_is_no_path_is_refused_and_nothing_changes(walker):
+    source = walker.animation_data.action
+    empty, parted = bpy.data.objects.new("Empty", None), curve_through(BEND, name="Parted")
+    bpy.context.scene.collection.objects.link(empty)
+    short = curve_through([(0.0, 0.0, 0.0)] * 2, kind="POLY", name="Short")
+    parted.parent, parted.parent_type, parted.parent_bone = walker, "BONE", "hips"
+    bpy.context.view_layer.update()
+    for name, said in (
+        ("Gone", "the scene has no such object"),
+        ("Empty", "it is no curve"),
+        ("Short", "its curve has no length"),
+        ("Parted", "it moves with armature 'Robot rig'"),
+    ):
+        with pytest.raises(RuntimeError, match=said):
+            bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=name)
+        assert walker.animation_data.action == source
+    assert short.name == "Short"
+
+
+def test_the_check_measures_what_was_planted_on_a_path(walker):
+    from ik_addon.planting import check_feet
+
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve_through(BEND).name)
+    for entry in check_feet(bpy.context, walker, FRAMES):
+        assert entry["before"] is None
+        assert entry["after"]["slide"] < 1e-5
+
+
+def test_the_panel_says_how_far_the_path_goes(walker):
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve_through(BEND).name)
+    assert re.search(r"Path 'Way': [\d.]+ m of [\d.]+ m", drawn(ANALYTIC_IK_PT_planting).text())
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path="Way", path_offset=2.0)
+    assert "beyond path 'Way'. Turn on Fit to Path" in drawn(ANALYTIC_IK_PT_planting).text()
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path="Way", path_offset=2.0, path_fit=True)
+    assert "beyond path" not in drawn(ANALYTIC_IK_PT_planting).text()
+
+
+def keys_changed(ob, change):
+    """The keys of the action of an armature object with other frames or values: change(path, index, co)."""
+    for (path, index), curve in curves_of(ob).items():
+        for point in curve.keyframe_points:
+            point.co = change(path, index, point.co)
+        curve.keyframe_points.sort()
+        curve.update()
+    for tip in leg_tips(ob):
+        for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target):
+            control.animation_data_clear()
+
+
+def put_in_place(ob, frames=120.0):
+    """The walk on a treadmill: what its hips go forward is taken away."""
+    way = {}
+    for (path, index), curve in curves_of(ob).items():
+        if path == 'pose.bones["hips"].location':
+            way[index] = (curve.evaluate(frames) - curve.evaluate(1.0)) / (frames - 1.0)
+
+    def stay(path, index, co):
+        return co.x, co.y - way.get(index, 0.0) * (co.x - 1.0) * (path == 'pose.bones["hips"].location')
+
+    keys_changed(ob, stay)
+
+
+def test_a_clip_in_place_travels_along_a_path(walker):
+    put_in_place(walker)
+    curve = curve_through([(0.0, 0.0, 0.0), (0.0, 5.0, 0.0)], kind="POLY")
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve)
+    assert report["ground_speed"] == 0.0
+    assert report["path"]["end"] > 2.0 * LEG
+    assert slides(walker, report, FRAMES) < 1e-5
+    way = (hips_at(walker, 60) - hips_at(walker, 1))[:2, 3]
+    assert way[1] == pytest.approx(report["path"]["end"], rel=0.1) and abs(way[0]) < 0.1 * LEG
+
+
+def test_a_walk_backward_goes_back_along_a_path(walker):
+    ahead = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND))
+    bpy.ops.wm.revert_mainfile()
+    walker = bpy.data.objects["Robot rig"]
+    keys_changed(walker, lambda path, index, co: (61.0 - co.x, co.y))
+    # Facing along the path, it goes beyond its beginning.
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), options=Options(anyway=True))
+    assert report["path"]["end"] == pytest.approx(ahead["path"]["end"], rel=0.1)
+    assert slides(walker, report, FRAMES) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"path_stride": 0.7},
+        {"path_stride": 1.1, "path_offset": 0.5, "path_lean": 1.0},
+        {"path_rounding": 0.0},
+        {"path_fit": True},
+    ],
+    ids=lambda given: "-".join(given),
+)
+def test_feet_stand_however_the_path_is_walked(walker, options):
+    radius = 0.35 if "path_fit" in options else 1.2
+    round_and_round = [(radius * cos(0.5 * k), radius * sin(0.5 * k), 0.0) for k in range(12)]
+    curve = curve_through(round_and_round, is_closed=True)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve, options=Options(**options, anyway=True))
+    assert slides(walker, report, FRAMES) < 1e-5
+    assert report["path"]["closed"] and report["path"]["stride"] == pytest.approx(
+        options.get("path_stride", report["path"]["stride"])
+    )
+    if "path_fit" in options:
+        assert report["path"]["end"] == pytest.approx(report["path"]["length"])
+
+
+def test_feet_stand_on_a_mesh_along_a_path(walker):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=40, y_subdivisions=40, size=12.0)
+    ground = bpy.context.object
+    for vertex in ground.data.vertices:
+        vertex.co.z = 0.15 * sin(vertex.co.x) + 0.1 * sin(1.7 * vertex.co.y)
+    select(walker)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), ground=Ground("OBJECT", ob=ground))
+    assert not report["unreached_frames"]
+    assert slides(walker, report, FRAMES) < 1e-5
+    assert max(chain["after"]["floating"] for chain in report["chains"]) < 0.02

@@ -1,0 +1,197 @@
+"""A walk on a path, in arrays: feet stand, steps keep their length, and what is no other path changes nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ik_addon.planting.feet.along_path import along_path, brought
+from ik_addon.planting.feet.anchors import anchors_of, joined
+from ik_addon.planting.feet.clip import UP, applied, turns_by
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.path import path_of
+from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.walk import Walk
+
+from .clips import STRIDE, scaled, walk
+from .laws import assert_lawful
+
+ROUND = np.linspace(0.0, 2.0 * np.pi, 200)
+CURVES = {
+    "straight": np.array(((1.0, 2.0), (9.0, 7.0))),
+    "circle": 3.0 * np.stack((np.sin(ROUND), 1.0 - np.cos(ROUND)), axis=1),
+    "S": np.stack((ROUND, 1.2 * np.sin(ROUND)), axis=1),
+    "square": np.array(((0.0, 0.0), (3.0, 0.0), (3.0, 3.0), (0.0, 3.0))),
+}
+
+
+def walk_of(clip, contacts):
+    sole = sole_of(clip)
+    return Walk(clip, sole, anchors_of(clip, sole, joined(clip, sole, contacts), None))
+
+
+OPTIONS = Options()
+
+
+def on_path(clip, contacts, points, options=OPTIONS, is_closed=False, base=None):
+    """The walk, what is brought to a curve of it, and its plan there."""
+    own = walk_of(clip, contacts)
+    rounding = options.path_rounding * own.stride * options.path_stride
+    paths = [None if each is None else path_of(each, is_closed, 0.02 * clip.size, rounding) for each in (points, base)]
+    there = brought(own, along_path(own, *paths, options), options)
+    return own, there, plan(there.clip, options, contacts, sole=own.sole)
+
+
+def legs_of(planned):
+    return [getattr(planned, name) for name in ("ankles", "knees", "feet", "poles")]
+
+
+@pytest.mark.parametrize("stride", [0.7, 1.0, 1.15])
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("legs", [1, 2, 4])
+def test_feet_stand_and_reach_on_a_path(curve, stride, legs):
+    clip, truth = walk(legs=legs)
+    own, there, planned = on_path(clip, truth, CURVES[curve], Options(path_stride=stride), curve == "square")
+    assert_lawful(there.clip, planned, None)
+    assert len(planned.locks) == len(own.anchors.locks)
+
+
+@pytest.mark.parametrize("stride", [0.7, 1.0, 1.3])
+def test_steps_are_as_long_as_the_stride_says(stride):
+    clip, truth = walk(seconds=8.0)
+    _, _, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=stride))
+    for leg in range(2):
+        flats = [lock.place[:2] for lock in planned.locks if lock.leg == leg and lock.point == 1]
+        steps = np.linalg.norm(np.diff(flats, axis=0), axis=1)
+        assert np.abs(steps / (stride * STRIDE) - 1.0).max() < 0.01
+
+
+def test_a_path_where_the_walk_went_changes_nothing():
+    clip, truth = walk()
+    own = walk_of(clip, truth)
+    start = own.way.places[own.way.margin, :2]
+    _, _, planned = on_path(clip, truth, start + np.array(((0.0, 0.0), (20.0, 0.0))))
+    for there, here in zip(legs_of(planned), legs_of(plan(clip, Options(), truth)), strict=True):
+        assert np.abs(there - here).max() < 1e-3
+
+
+def test_the_path_that_was_made_of_a_walk_changes_nothing_at_all():
+    clip, truth = walk(turn=0.7)
+    own = walk_of(clip, truth)
+    drawn = own.way.at(np.arange(0.0, clip.frame_count, 10.0))[0][:, :2]
+    _, _, planned = on_path(clip, truth, drawn, base=drawn)
+    for there, here in zip(legs_of(planned), legs_of(plan(clip, Options(), truth)), strict=True):
+        assert np.abs(there - here).max() < 1e-9
+
+
+@pytest.mark.parametrize("curve", ["circle", "S"])
+def test_a_path_that_is_turned_and_moved_turns_and_moves_the_walk(curve):
+    clip, truth = walk()
+    turn, shift = turns_by(np.array(1.1) * UP), np.array((3.0, -8.0, 0.0))
+    points = CURVES[curve]
+    elsewhere = points @ turn[:2, :2].T + shift[:2]
+    planned, moved = (on_path(clip, truth, each)[2] for each in (points, elsewhere))
+    assert np.abs(applied(turn, planned.ankles) + shift - moved.ankles).max() < 1e-8
+    assert np.abs(applied(turn, planned.knees) + shift - moved.knees).max() < 1e-8
+    assert np.abs(turn @ planned.feet - moved.feet).max() < 1e-8
+
+
+@pytest.mark.parametrize("size", [0.01, 40.0])
+def test_a_walk_of_any_size_goes_a_path_of_its_size(size):
+    clip, truth = walk()
+    options = Options(path_lean=0.5)
+    planned = on_path(clip, truth, CURVES["S"], options)[2]
+    large = on_path(scaled(clip, size), truth, size * CURVES["S"], options)[2]
+    assert np.abs(large.ankles / size - planned.ankles).max() < 1e-6
+    assert np.abs(large.knees / size - planned.knees).max() < 1e-5
+
+
+def test_a_walk_that_is_reversed_goes_back():
+    clip, truth = walk()
+    points = {name: getattr(clip, name)[:, ::-1] for name in ("hips", "knees", "ankles", "balls", "feet")}
+    there_and_back = replace(
+        clip, **{name: np.concatenate((getattr(clip, name), row), axis=1) for name, row in points.items()}
+    )
+    contacts = np.concatenate((truth, truth[..., ::-1]), axis=2)
+    own, there, planned = on_path(there_and_back, contacts, CURVES["circle"])
+    assert_lawful(there.clip, planned, None)
+    ways = own.way.ways[own.way.margin : -own.way.margin]
+    assert abs(ways[-1]) < 0.05 < 0.8 * ways.max()
+    assert np.linalg.norm(planned.ankles[:, 0] - planned.ankles[:, -1], axis=-1).max() < 0.05
+
+
+def test_where_a_walk_stands_nothing_moves():
+    clip, truth = walk(seconds=3.35)
+    stands = {name: getattr(clip, name) for name in ("hips", "knees", "ankles", "balls", "feet")}
+    stands = {name: np.concatenate((own, np.repeat(own[:, -1:], 120, axis=1)), axis=1) for name, own in stands.items()}
+    contacts = np.concatenate((truth, np.repeat(truth[..., -1:], 120, axis=2)), axis=2)
+    _, there, _ = on_path(replace(clip, **stands), contacts, CURVES["circle"])
+    assert np.abs(np.diff(there.turns[-60:], axis=0)).max() < 1e-6
+    assert np.linalg.norm(np.diff(there.shifts[-60:], axis=0), axis=1).max() < 1e-6
+
+
+def test_a_walk_that_only_stands_goes_to_the_beginning_of_its_path():
+    clip, _ = walk(seconds=1.0)
+    points = {
+        name: np.repeat(getattr(clip, name)[:, 20:21], 60, axis=1) for name in ("hips", "knees", "ankles", "balls")
+    }
+    clip = replace(clip, feet=np.repeat(clip.feet[:, 20:21], 60, axis=1), **points)
+    contacts = np.ones((2, 2, 60), bool)
+    _, there, _ = on_path(clip, contacts, CURVES["straight"])
+    assert np.linalg.norm(there.clip.hips.mean(axis=(0, 1))[:2] - CURVES["straight"][0]) < 0.7
+
+
+def test_it_ends_where_the_path_ends():
+    clip, truth = walk()
+    options = Options(path_fit=True)
+    own = walk_of(clip, truth)
+    path = path_of(CURVES["S"], False, 0.02, own.stride)
+    along = along_path(own, path, None, options)
+    assert along.offset + along.stride * own.way.length == pytest.approx(path.length)
+    end = along.maps(own, np.array([clip.frame_count - 1.0]))
+    assert (
+        np.linalg.norm(
+            (applied(end[0], own.way.at(np.array([clip.frame_count - 1.0]))[0]) + end[1])[0, :2] - CURVES["S"][-1]
+        )
+        < 0.05
+    )
+
+
+def test_a_closed_path_goes_on_and_on():
+    clip, truth = walk(seconds=12.0)
+    points = CURVES["circle"][:-1] / 2.0
+    _, there, planned = on_path(clip, truth, points, is_closed=True)
+    assert_lawful(there.clip, planned, None)
+    away = np.linalg.norm(there.clip.hips.mean(axis=0)[:, :2] - (0.0, 1.5), axis=1)
+    assert np.abs(away - 1.5).max() < 0.25
+    assert len(stances_of_points(planned)) > 15
+
+
+def stances_of_points(planned):
+    return {(lock.leg, lock.first) for lock in planned.locks if lock.point == 1}
+
+
+def test_the_body_leans_into_a_bend_and_feet_do_not():
+    clip, truth = walk()
+    upright, leaning = (on_path(clip, truth, CURVES["circle"], Options(path_lean=lean))[1] for lean in (0.0, 1.0))
+    side = np.cross(UP, leaning.turns @ (1.0, 0.0, 0.0))
+    assert (np.sum(side * (leaning.turns @ UP), axis=1)[60:-60] > 0.01).all()
+    assert np.abs(upright.turns @ UP - UP).max() < 1e-12
+    assert np.abs(upright.clip.ankles - leaning.clip.ankles).max() == 0.0
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), min_size=2, max_size=6), st.floats(0.5, 1.2), st.booleans()
+)
+def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed):
+    points = np.array(points)
+    if np.linalg.norm(points - points[0], axis=1).max() < 0.1:
+        return
+    clip, truth = walk(seconds=4.0, fps=30.0)
+    _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
+    assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
+    assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
