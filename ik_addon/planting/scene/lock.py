@@ -336,7 +336,7 @@ def _lock(
     placing = controls_placed(context, tips, controls, capture, plan, frames)
     samples, slopes = yield from part_of(placing, 2, 4)
     with undo.making():
-        write_plan(tips, controls, (), capture, plan, samples, slopes, frames, "locked")
+        write_plan(tips, controls, {}, capture, plan, samples, slopes, frames, "locked")
         key_contacts(tips, plan.contacts, frames)
     tag_pose(ob)
     ends = yield from part_of(shown_over(context, list(map(pose_of_end, tips)), frames), 3, 4)
