@@ -32,7 +32,7 @@ _SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _KeyedStep:
     """The step of a footprint, with the ways to it and from it.
 
     control: what is keyed for its foot. frames: of the scene, from the last one of the step before to the first one of
@@ -79,7 +79,7 @@ def _follow(scene: bpy.types.Scene, empty: bpy.types.Object) -> bool:
     return True
 
 
-def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> _Step | None:
+def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> _KeyedStep | None:
     """The step of a footprint in what plays; None: it is not there, or more than its keys places its foot."""
     kept = footprint_of(empty)
     ob = kept.armature
@@ -104,7 +104,7 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> _Step | None:
     end = min((first for first, _ in steps if first > own[1]), default=len(frames) - 1)
     rows = np.arange(start, end + 1)
     length = sum(bone.bone.length for bone in known_bones(tip)) * ob.matrix_world.median_scale
-    return _Step(
+    return _KeyedStep(
         control=control,
         frames=[frames[row] for row in rows],
         own=(own[0] <= rows) & (rows <= own[1]),
@@ -115,7 +115,7 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> _Step | None:
     )
 
 
-def _ways(step: _Step, move: np.ndarray) -> list[np.ndarray] | None:
+def _ways(step: _KeyedStep, move: np.ndarray) -> list[np.ndarray] | None:
     """How far each channel of the control of a step goes at each of its frames, (n,) each; None where its keys alone do
     not tell.
 
