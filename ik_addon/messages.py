@@ -745,6 +745,29 @@ CARRIES_LIMBS = Note("Bone '{bone}' carries {limbs} and is no limb itself. Shoul
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")
+ENGINE_OF_EXPORTS = Refusal("{output} is no file for an engine. Write .fbx, .glb or .gltf, or leave --engine out.")
+ENGINE_TAKES_ONE_ROOT = Refusal(
+    "{engine} takes one bone without a parent, and these have none: {bones}. Parent the others to the first."
+)
+ENGINE_CHANGES_NAMES = Refusal("{engine} does not keep all characters of these names: {names}. Rename them.")
+ENGINE_GOAL_ALONE = Refusal("Bone '{bone}' stays as it is: the bone that it follows is missing. Name that after it.")
+ENGINE_SCALED = Refusal(
+    "Bones that change their size lose that in retargeting: {bones}. Choose something else than Stretch."
+)
+ENGINE_DROPS = Note("Exporters drop keys that no engine reads: {channels}")
+ENGINE_BETWEEN_FRAMES = Refusal(
+    "{engine} takes clips that begin and end on a frame, and this one has keys from {first:g} to {last:g}. Move them."
+)
+ENGINE_RATE = Refusal(
+    "{engine} takes a whole number of frames a second, and the scene has {fps:g}. Choose 24, 30 or 60."
+)
+ENGINE_OPEN_LOOP = Refusal("The ends are {percent:.1f}% of a leg apart. If it is a loop, click Make Loop.")
+ENGINE_ROOT_STAYS = Refusal(
+    "The body travels by {distance:.3g} without the root bone '{bone}': engines see no root motion. Click Root Motion."
+)
+ENGINE_OBJECT_MOVES = Refusal(
+    "The armature object moves: engines read root motion from a bone. Choose Bone in Root Motion."
+)
 BACK_TO_LIVE = Done("The chains are live again in {clips}")
 IN_EXPORT_STATE = Note("Clips are baked for export. Live clips and controls are put aside")
 BAKED_FOR_EXPORT_ALREADY = Refusal("Armature '{armature}' is baked for export already. Click Back to Live first.")
