@@ -233,6 +233,7 @@ POLE_CANNOT_FOLLOW = Clause(
     "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
 )
 POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
+CONTROL_LOCKED = Clause("its control {control} is locked live. Press Release first, or go to a frame without the lock.")
 CONTROL_TORN = Clause(
     "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
 )
@@ -351,6 +352,9 @@ NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
 NO_LIVE_LOCK = Refusal("Armature '{armature}': no selected limb has a live lock. Select a hand or foot that has one.")
+LOCKS_ARE_LIVE = Refusal(
+    "Armature '{armature}': its locks are live and follow by themselves. There is nothing to update."
+)
 NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
 NO_SOURCE = Refusal(
     "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
@@ -737,7 +741,7 @@ RIGGED = Done("Rigged {limbs}")
 CLIP_MISSED = Note("Clip '{clip}' is not followed exactly: '{bone}' is off by up to {distance:.3g}")
 MOTION_MISSED = Note("The keys are not followed exactly: '{bone}' is off by up to {distance:.3g}")
 RIGGED_ARMATURES = Done("Rigged {count} armatures: {limbs}")
-CARRIES_LIMBS = Note("'{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
+CARRIES_LIMBS = Note("Bone '{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")

@@ -1,7 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 import bpy
 import numpy as np
@@ -197,8 +197,7 @@ def planted_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dic
     if not tips:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     # What was changed by hand is wanted.
-    known = {each.name: settings[each.name] for each in fields(Options) if each.name in settings} | {"anyway": True}
-    options, ground = Options(**known), planted_on(context, ob)
+    options, ground = Options.known(settings | {"anyway": True}), planted_on(context, ob)
     frames, path = range(*settings["frames"]), path_named(context.scene, settings.get("path", ""))
     return (yield from planted_and_kept(context, tips, frames, options, ground, settings["footprints"], path))
 
