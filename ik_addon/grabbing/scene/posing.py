@@ -84,6 +84,26 @@ class GrabSession:
             return None if rides_on(self.ob, self.posed.chains[k], carried) else Pin()
         return Pin() if feet and body.is_standing(body.limbs[k]) else None
 
+    def joints(self) -> dict[str, int]:
+        """The bones whose heads are joints to drag, each with the number of the limb that it ends, else -1."""
+        body, names = self.posed.body, self.posed.names
+        found = {names[body.hips]: -1, names[body.chest]: -1}
+        if body.neck:
+            found[names[body.neck.links[-1]]] = -1
+        for k, limb in enumerate(body.limbs):
+            if k not in self.posed.chains:
+                found[names[limb.links[1]]] = -1
+            found[self.joint_bone(k)] = k
+        return found
+
+    def place_of(self, bone: str) -> Vector:
+        """Where such a joint is now, in the world; a limb without a bone at its end ends at the tail."""
+        evaluated = self.ob.evaluated_get(self._depsgraph)
+        pose_bone = evaluated.pose.bones[bone]
+        k = self.joints().get(bone, -1)
+        is_tail = k >= 0 and self.posed.body.limbs[k].found.end < 0
+        return evaluated.matrix_world @ (pose_bone.tail if is_tail else pose_bone.head)
+
     # Posing
 
     @property
