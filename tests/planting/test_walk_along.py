@@ -210,4 +210,4 @@ def test_legs_that_step_far_extend_less_and_bend_slower(monkeypatch):
         assert lengths.max() <= most * clip.reaches.max() * (1.0 + 1e-9)
         after = measured(with_plan(there.clip, planned), own.sole, truth)
         speeds.append(max(leg["knee_speed"] for leg in after))
-    assert speeds[0] < 0.95 * speeds[1]
+    assert speeds[0] < 0.97 * speeds[1]
