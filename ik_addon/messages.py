@@ -328,6 +328,14 @@ WORSE_LOOP = Part("the ends of the loop are {after:.2f} of a leg apart, before {
 WORSE_SUNKEN = Part("feet sink in by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_BODY = Part("the body moves by {after:.2f} of a leg")
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
+NO_KEYS_ON_CONTROLS = Refusal(
+    "Armature '{armature}': its controls have no keys in these frames. Plant the feet first, or snap IK to FK over the "
+    "range."
+)
+KEYS_STAY = Refusal(
+    "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
+)
+NOT_SIMPLIFIED = Refusal("Armature '{armature}': its action has all of its keys. Press Simplify Keys to have fewer.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")

@@ -41,7 +41,7 @@ OPTIONAL = {"tqdm": "command_line/console.py", "distributed": "batch/cluster.py"
 WITHOUT_BLENDER = {"batch/resident.py", "batch/task.py"}
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
 # What planting, matching and travel compute is computed without Blender: in arrays, from what the other rooms read.
-FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py")
+FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py", "bake/few_keys.py")
 # They put the rooms together: Blender's ways in, and the command's.
 DOORS = ["__init__.py", "__main__.py", "blender_command.py"]
 

@@ -257,6 +257,24 @@ def _replace(
     curve.update()
 
 
+def write_curve(
+    curve: bpy.types.FCurve, frames: np.ndarray, numbers: np.ndarray, slopes: np.ndarray, span: tuple[float, float]
+) -> None:
+    """Put keys of a curve of its own in place of those within a span; frames, numbers (n), slopes (n) by frame.
+
+    Its modifiers and all else that it has stay.
+    """
+    _replace(curve, frames, numbers, span, copied=False)
+    before = np.concatenate(([np.nan], np.diff(frames))) * slopes
+    after = np.concatenate((np.diff(frames), [np.nan])) * slopes
+    _bend(curve, frames, np.stack((before, after), axis=1))
+    points = curve.keyframe_points
+    first = next(k for k, point in enumerate(points) if point.co[0] >= frames[0] - _SAME_FRAME)
+    for k in range(first + 1, first + len(frames) - 1):
+        # Whoever moves one handle moves the other.
+        points[k].handle_left_type = points[k].handle_right_type = "ALIGNED"
+
+
 def _bend(curve: bpy.types.FCurve, frames: np.ndarray, slopes: np.ndarray) -> None:
     """Lead a curve from key to key with slopes (n, 2) before and after its keys at `frames`, where these are known."""
     points = curve.keyframe_points
