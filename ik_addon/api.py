@@ -119,18 +119,19 @@ def check(
     frames: range | None = None,
     feet: bool = True,
     ground: Ground | None = None,
+    metrics: bool = False,
     progress: Progress | None = None,
 ) -> dict:
     """Measure how well the chains of an armature object meet their targets, and its feet stand. Nothing changes.
 
     It needs no chains to look at feet. feet: look at them, if it has legs. ground: what they should stand on; None:
-    what they were planted on, else as captured.
+    what they were planted on, else as captured. metrics: also by the formulas of papers on generated motion.
     """
     _check_armature(ob)
     has_feet = feet and bool(legs_of(ob))
     chains = chains_of([ob]) if has_feet else _chains(ob)
     over = _frames(ob, clips, frames)
-    return finish(clips_checked(bpy.context, chains, [ob], clips, over, has_feet, ground), progress)
+    return finish(clips_checked(bpy.context, chains, [ob], clips, over, has_feet, ground, metrics), progress)
 
 
 def match(

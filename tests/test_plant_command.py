@@ -314,8 +314,13 @@ def test_a_check_of_feet_tells_by_its_exit_status_whether_a_figure_is_too_large(
     assert "Feet slide on the ground" in text.read_text()
     [entry] = json.loads(report.read_text())["files"]
     assert entry["chains"] == [] and [foot["before"] for foot in entry["feet"]] == [None, None]
-    assert entry["frames"] == [1, 91, 1]
+    assert entry["frames"] == [1, 91, 1] and "metrics" not in entry
     assert names(folder) == before | {"c.txt", "r.json"}
+    capsys.readouterr()
+    assert command_line.run(["check", capture, "--metrics", "--report", str(report)]) == 0
+    [metrics] = json.loads(report.read_text())["files"][0]["metrics"]
+    assert metrics["before"] is None and metrics["fps"] == pytest.approx(30.0, rel=1e-4)
+    assert f"gmd_skating_ratio {metrics['after']['gmd_skating_ratio']:.4g}, " in capsys.readouterr().out
 
 
 def test_a_scene_whose_armatures_have_no_legs_is_told(folder, capsys):

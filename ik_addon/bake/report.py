@@ -361,7 +361,7 @@ def publish(*files: dict) -> dict:
     return report
 
 
-_OF_ARMATURES = ("chains", "feet")
+_OF_ARMATURES = ("chains", "feet", "metrics")
 
 
 def _part_of(file: dict, armature: str) -> dict:
@@ -412,3 +412,14 @@ def foot_words(foot: dict) -> str:
     )
     contacts = messages.CONTACTS(count=foot["contacts"])
     return messages.FOOT_RESULT(bone=foot["bone"], contacts=contacts, slides=slides, skating=skating, pops=pops)
+
+
+def metric_words(metrics: dict) -> str:
+    """One line that says what an armature's entry of public yardsticks means."""
+    figures = [each for each in (metrics["before"], metrics["after"]) if each]
+    said = [
+        f"{name} {' -> '.join(f'{each[name]:.4g}' for each in figures)}"
+        for name, value in metrics["after"].items()
+        if value is not None
+    ]
+    return messages.OF(whose=metrics["armature"], said=", ".join(said))

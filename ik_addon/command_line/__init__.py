@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .. import messages
-from ..bake.report import foot_words, words
+from ..bake.report import foot_words, metric_words, words
 from ..bake.saving import Stopped, stop_if_asked, stops_heard, time_limit
 from ..solvers import ChainError
 from .commands import bake_file, check_file, native_file, plant_file, rig_file
@@ -95,6 +95,7 @@ def _say_entry(file: Path, entry: dict) -> None:
     """Print what was measured in a file, or in a clip of it."""
     whose = messages.OF(whose=file, said=entry["clip"]) if "clip" in entry else file
     lines = [words(chain) for chain in entry["chains"]] + [foot_words(foot) for foot in entry.get("feet", ())]
+    lines += [metric_words(metrics) for metrics in entry.get("metrics", ())]
     if "left_out" in entry:
         lines.append(messages.CLIP_LEFT_OUT(why=messages.as_part(entry["left_out"])))
     for line in lines:

@@ -102,14 +102,15 @@ def was_baked(ob: bpy.types.Object) -> bool:
 def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Check the chains of a file, and with --feet its feet; its entries in the report."""
     open_file(file)
-    scene, with_feet, ground = bpy.context.scene, options.feet or bool(options.limit), ground_of(options)
+    scene, ground = bpy.context.scene, ground_of(options)
+    with_feet = options.feet or options.metrics or bool(options.limit)
     chains = chains_of(scene.objects) if with_feet else live_chains(file)
     armatures = [*by_armature(chains)]
     if with_feet:
         armatures = [ob for ob in armatures_of_scene() if legs_of(ob)] or armatures_of_scene()
     clips, frames = clips_asked(options, armatures, is_foreign(file)), frames_asked(options)
     with shown(file.name, len(frames)) as progress:
-        steps = clips_checked(bpy.context, chains, armatures, clips, frames, with_feet, ground)
+        steps = clips_checked(bpy.context, chains, armatures, clips, frames, with_feet, ground, options.metrics)
         entries = finish(steps, progress)["files"]
     stop_if_asked()
     return entries

@@ -341,6 +341,9 @@ def _checking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -
     )
     command.add_argument("--feet", action="store_true", help="measure how well feet stand, with or without chains")
     command.add_argument(
+        "--metrics", action="store_true", help="measure feet by the formulas of papers on generated motion too"
+    )
+    command.add_argument(
         "--limit",
         type=_limit,
         action="append",

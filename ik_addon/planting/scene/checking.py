@@ -1,6 +1,7 @@
 """The clip check: how well the feet of an armature stand over frames, and how well they did in its source."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 import bpy
@@ -20,6 +21,7 @@ from ..feet.curves import runs
 from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
 from ..feet.treadmill import Standing, stands_on
+from ..feet.yardsticks import yardsticks_of
 from .limbs import keyed_contacts
 from .plant import Ground, planted_on
 from .reading import Leg, legs_of, shown, source_shown
@@ -32,25 +34,59 @@ _FOOT = 1.0
 """Part of a leg as far from whose ankle the skin of its foot may be: toy figures have large feet."""
 
 
+@dataclass(frozen=True)
+class FeetSeen:
+    """Feet of an armature object over frames, as they are seen from their ground.
+
+    legs: L of them. clip, before: as Blender shows them, and in the source of the action; None if it has none. sole,
+    contacts: what should stand, (legs, 2, T). standing: on what. ground: CAPTURED, LEVEL or OBJECT.
+    """
+
+    ob: bpy.types.Object
+    legs: Sequence[Leg]
+    frames: range
+    clip: LegMotion
+    before: LegMotion | None
+    sole: HeelAndBall
+    contacts: np.ndarray
+    standing: Standing
+    ground: str
+
+
 def feet_checked(
     context: bpy.types.Context,
     ob: bpy.types.Object,
     frames: range,
     ground: Ground | None = None,
-    known: dict[str, FootSkin | None] | None = None,
 ) -> Steps[list[dict]]:
-    """In steps: how well the feet of an armature object stand, an entry for each leg; nothing changes.
-
-    Measured on the bones as Blender shows them, whatever moves them: live chains, keys, constraints. Contacts are those
-    that are keyed, else they are found. If the action was planted, its source is measured too, in the same contacts.
-    ground: None for what the action was planted on, else as captured. known: the skins of its feet by their bones, as
-    far as they were read for another clip. Raises ChainError that names the armature.
+    """In steps: how well the feet of an armature object stand, an entry for each leg; nothing changes. See
+    `feet_seen`.
 
     armature, bone: the object and the last bone of the leg. length: of the leg, world units. frames: how many.
     ground: CAPTURED, LEVEL or OBJECT. ground_speed: at which the ground passes below a clip in place, world units a
     second. contacts: how many of heel and ball. slide_frames: the contact in which the foot slides farthest, None
     without one. pop_frames: where the knee pops. before, after: the figures of `measured`, of the source (None: there
     is none) and of what is shown; `after` with the figures of `distances` from the source.
+    """
+    return _entries((yield from feet_seen(context, ob, frames, ground)))
+
+
+check_feet = at_once(feet_checked)
+
+
+def feet_seen(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    frames: range,
+    ground: Ground | None = None,
+    known: dict[str, FootSkin | None] | None = None,
+) -> Steps[FeetSeen]:
+    """In steps: the feet of an armature object, and what they should do.
+
+    Measured on the bones as Blender shows them, whatever moves them: live chains, keys, constraints. Contacts are those
+    that are keyed, else they are found. If the action was planted, its source is measured too, in the same contacts.
+    ground: None for what the action was planted on, else as captured. known: the skins of its feet by their bones, as
+    far as they were read for another clip. Raises ChainError that names the armature.
     """
     legs = legs_of(ob)
     if not legs:
@@ -78,11 +114,7 @@ def feet_checked(
     clip, before = standing.seen_from(clip), before and standing.seen_from(before)
     sole = sole or sole_of(before or clip)
     contacts = _contacts(ob, legs, frames, found)
-    entries = _entries(legs, frames, clip, before, sole, contacts, standing)
-    return [{"armature": ob.name, **entry, "ground": ground.kind} for entry in entries]
-
-
-check_feet = at_once(feet_checked)
+    return FeetSeen(ob, legs, frames, clip, before, sole, contacts, standing, ground.kind)
 
 
 def _skins(ob: bpy.types.Object, legs: Sequence[Leg], known: dict[str, FootSkin | None]) -> list[FootSkin | None]:
@@ -101,16 +133,19 @@ def clips_checked(
     frames: range | None = None,
     feet: bool = False,
     ground: Ground | None = None,
+    metrics: bool = False,
 ) -> Steps[dict]:
     """In steps: check chains of armature objects in what plays over some frames, or in clips, each over its own;
     returns the report, with an entry for each clip.
 
     feet: those of all the armature objects are in it, see `feet_checked`; of a clip that is too short for them the
-    chains alone are checked, and "left_out" says so. So it does of a clip for which there is no time.
+    chains alone are checked, and "left_out" says so. So it does of a clip for which there is no time. metrics: with
+    what `YARDSTICKS` say of the feet.
     """
     if clips == "CURRENT":
         over = frames or range(0)
-        return publish((yield from in_time(_checked(context, chains, armatures if feet else (), over, ground))))
+        seen = armatures if feet else ()
+        return publish((yield from in_time(_checked(context, chains, seen, over, ground, {}, metrics))))
     entries = []
     for number, ob in enumerate(armatures):
         own, skins = by_armature(chains).get(ob, []), {}
@@ -124,7 +159,7 @@ def clips_checked(
             is_short = feet and len(frames) < _FEWEST
             try:
                 seen = [ob] if feet and not is_short else []
-                entry = yield from in_time(_checked(context, own, seen, frames, ground, skins))
+                entry = yield from in_time(_checked(context, own, seen, frames, ground, skins, metrics))
             except TimeLimitError as error:
                 return file_report(frames, 0.0, []) | left_out(error)
             return {**entry, "left_out": messages.TOO_FEW_FRAMES()} if is_short else entry
@@ -141,15 +176,30 @@ def _checked(
     armatures: Sequence[bpy.types.Object],
     frames: range,
     ground: Ground | None,
-    skins: dict[str, FootSkin | None] | None = None,
+    skins: dict[str, FootSkin | None],
+    metrics: bool,
 ) -> Steps[dict]:
     """In steps: the entry of a check of chains in what plays, with the feet of armature objects."""
-    feet, start, parts = [], perf_counter(), 1 + len(armatures)
+    feet, measures, start, parts = [], [], perf_counter(), 1 + len(armatures)
     report = yield from part_of(checked(context, chains, frames), 0, parts)
     for k, ob in enumerate(armatures):
-        feet += yield from part_of(feet_checked(context, ob, frames, ground, skins), 1 + k, parts)
+        seen = yield from part_of(feet_seen(context, ob, frames, ground, skins), 1 + k, parts)
+        feet += _entries(seen)
+        measures += [_metrics(seen)] if metrics else []
     entry = report["files"][0]
-    return {**entry, "seconds": perf_counter() - start, "feet": feet} if armatures else entry
+    if not armatures:
+        return entry
+    entry = {**entry, "seconds": perf_counter() - start, "feet": feet}
+    return {**entry, "metrics": measures} if metrics else entry
+
+
+def _metrics(seen: FeetSeen) -> dict:
+    """What `YARDSTICKS` say of feet, in their source (None: there is none) and as shown."""
+    before, after = (
+        clip and yardsticks_of(clip, seen.sole, seen.contacts, seen.standing.heights)
+        for clip in (seen.before, seen.clip)
+    )
+    return {"armature": seen.ob.name, "fps": float(seen.clip.fps), "before": before, "after": after}
 
 
 def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: np.ndarray) -> np.ndarray:
@@ -165,29 +215,25 @@ def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: n
     return np.array([own if told is None else np.where(inside, told, own) for own, told in pairs])
 
 
-def _entries(
-    legs: Sequence[Leg],
-    frames: range,
-    clip: LegMotion,
-    before: LegMotion | None,
-    sole: HeelAndBall,
-    contacts: np.ndarray,
-    standing: Standing,
-) -> list[dict]:
-    after = measured(clip, sole, contacts, standing.heights)
-    source = measured(before, sole, contacts, standing.heights) if before else [None] * len(legs)
+def _entries(seen: FeetSeen) -> list[dict]:
+    legs, frames, clip, before, contacts = seen.legs, seen.frames, seen.clip, seen.before, seen.contacts
+    heights = seen.standing.heights
+    after = measured(clip, seen.sole, contacts, heights)
+    source = measured(before, seen.sole, contacts, heights) if before else [None] * len(legs)
     away = distances(clip, before) if before else [{}] * len(legs)
     return [
         {
+            "armature": seen.ob.name,
             "bone": leg.tip,
             "length": float(clip.reaches[k]),
             "frames": len(frames),
-            "ground_speed": float(np.linalg.norm(standing.velocity)),
+            "ground": seen.ground,
+            "ground_speed": float(np.linalg.norm(seen.standing.velocity)),
             "contacts": sum(len(runs(mask)) for mask in contacts[k]),
             "slide_frames": worst and [frames[row] for row in worst],
             "pop_frames": [[frames[row] for row in pop] for pop in knee_pops(clip, k)],
             "before": source[k],
             "after": after[k] | away[k],
         }
-        for k, (leg, worst) in enumerate(zip(legs, worst_contact(clip, sole, contacts), strict=True))
+        for k, (leg, worst) in enumerate(zip(legs, worst_contact(clip, seen.sole, contacts), strict=True))
     ]
