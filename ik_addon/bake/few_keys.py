@@ -7,6 +7,7 @@ whoever asks, and is 1 at the tolerance. Arrays alone.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,7 +30,7 @@ _STIFFNESS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class KeyedCurve:
-    """Keys in rows (K,), with numbers (K, C) and slopes (K, C) by row."""
+    """Keys in rows (K,), with numbers (K, C) and slopes (K, 2, C) by row, before and after each key."""
 
     rows: np.ndarray
     numbers: np.ndarray
@@ -42,7 +43,7 @@ class KeyedCurve:
     def with_keys(self, rows: Collection[int]) -> "KeyedCurve":
         """The same curve with keys in more rows."""
         every = np.array(sorted({*self.rows.tolist(), *rows}))
-        slopes = np.einsum("nk,nkc->nc", *self._spans(every, _slope_weights))
+        slopes = np.repeat(np.einsum("nk,nkc->nc", *self._spans(every, _slope_weights))[:, None], 2, axis=1)
         kept = np.searchsorted(every, self.rows)
         numbers = self.at(every)
         numbers[kept], slopes[kept] = self.numbers, self.slopes
@@ -51,21 +52,46 @@ class KeyedCurve:
     def _spans(self, rows: np.ndarray, weights_of: Callable) -> tuple[np.ndarray, np.ndarray]:
         k = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, len(self.rows) - 2)
         lengths = (self.rows[k + 1] - self.rows[k]).astype(float)
-        ends = (self.numbers[k], self.slopes[k], self.numbers[k + 1], self.slopes[k + 1])
+        ends = (self.numbers[k], self.slopes[k, 1], self.numbers[k + 1], self.slopes[k + 1, 0])
         return weights_of((rows - self.rows[k]) / lengths, lengths), np.stack(ends, axis=1)
+
+
+def smooth_curve(rows: np.ndarray, numbers: np.ndarray, slopes: np.ndarray) -> KeyedCurve:
+    """Keys with one slope (K, C) each."""
+    return KeyedCurve(rows, numbers, np.repeat(slopes[:, None], 2, axis=1))
+
+
+def curve_through(thirds: np.ndarray, first: int) -> KeyedCurve:
+    """Cubics from row to row that go through numbers (3 n + 1, C) at thirds as well, with keys in all rows from
+    `first`."""
+    start, one, two, end = (thirds[k : len(thirds) - 3 + k : 3] for k in range(4))
+    numbers = thirds[::3]
+    slopes = np.zeros((len(numbers), 2, numbers.shape[1]))
+    slopes[:-1, 1] = (18.0 * one - 11.0 * start - 9.0 * two + 2.0 * end) / 2.0
+    slopes[1:, 0] = (11.0 * end - 18.0 * two + 9.0 * one - 2.0 * start) / 2.0
+    slopes[0, 0], slopes[-1, 1] = slopes[0, 1], slopes[-1, 0]
+    return KeyedCurve(np.arange(first, first + len(numbers)), numbers, slopes)
 
 
 def joined(curves: list[KeyedCurve]) -> KeyedCurve:
     """One curve of several, each of which begins with the last key of the one before."""
-    parts = [curves[0], *(KeyedCurve(each.rows[1:], each.numbers[1:], each.slopes[1:]) for each in curves[1:])]
-    return KeyedCurve(*(np.concatenate([getattr(each, name) for each in parts]) for name in KeyedCurve.__slots__))
+    rows, numbers = (
+        np.concatenate([getattr(curves[0], name), *(getattr(each, name)[1:] for each in curves[1:])])
+        for name in ("rows", "numbers")
+    )
+    slopes = [curves[0].slopes]
+    for each in curves[1:]:
+        slopes[-1][-1, 1] = each.slopes[0, 1]
+        slopes.append(each.slopes[1:])
+    return KeyedCurve(rows, numbers, np.concatenate(slopes))
 
 
 def hermite_weights(shares: np.ndarray, lengths: np.ndarray | float) -> np.ndarray:
     """The weights (n, 4) of number and slope at the start, number and slope at the end, of spans of these lengths."""
     t = shares
     return np.stack(
-        ((1 + 2 * t) * (1 - t) ** 2, t * (1 - t) ** 2 * lengths, t * t * (3 - 2 * t), t * t * (t - 1) * lengths), axis=-1
+        ((1 + 2 * t) * (1 - t) ** 2, t * (1 - t) ** 2 * lengths, t * t * (3 - 2 * t), t * t * (t - 1) * lengths),
+        axis=-1,
     )
 
 
@@ -76,7 +102,7 @@ def _slope_weights(shares: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class WantedMotion:
     """A motion that keys are to give, or a stretch of it from row `first` to row `last`.
 
     numbers: (T, C), at all rows. slopes: (T, C), by row. free: (T,) bool, where a key may have another slope, and
@@ -92,7 +118,7 @@ class Motion:
     looks: int = 1
 
 
-def fewest_keys(motion: Motion, longest: int, preferred: Collection[int] = ()) -> tuple[KeyedCurve, float]:
+def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] = ()) -> tuple[KeyedCurve, float]:
     """The fewest keys with which a motion is within the tolerance, and how far it is off.
 
     longest: span, in rows. preferred: rows in which a key costs less. Each span from key to key is first fitted by
@@ -100,24 +126,23 @@ def fewest_keys(motion: Motion, longest: int, preferred: Collection[int] = ()) -
     spans have to be better, and it is done again.
     """
     errors, tight = _span_errors(motion, longest), np.ones(motion.last - motion.first + 1)
-    best: tuple[KeyedCurve, float] | None = None
+    tries: list[tuple[KeyedCurve, float]] = []
     for _ in range(_ROUNDS):
         rows = _shortest(errors, tight, [row - motion.first for row in preferred]) + motion.first
         curve = _refitted(motion, rows)
         seen = np.arange(motion.first * motion.looks, motion.last * motion.looks + 1) / motion.looks
         off = motion.error(curve.at(seen), seen)
         worst = float(off.max())
-        if best is None or worst < best[1]:
-            best = curve, worst
+        tries.append((curve, worst))
         if worst <= 1.0 or not motion.free[rows].any():
             break
-        for first, last in zip(rows, rows[1:], strict=False):
+        for first, last in pairwise(rows.tolist()):
             if off[(seen >= first) & (seen <= last)].max() > 1.0:
                 tight[first - motion.first : last - motion.first + 1] *= _TIGHTER
-    return best
+    return min(tries, key=lambda each: each[1])
 
 
-def _span_errors(motion: Motion, longest: int) -> np.ndarray:
+def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
     """(T, longest + 1), how far the best cubic from each row over so many is off; from one row to the next, 0."""
     count = motion.last - motion.first + 1
     longest = min(longest, count - 1)
@@ -141,7 +166,7 @@ def _span_errors(motion: Motion, longest: int) -> np.ndarray:
     return errors
 
 
-def _off(motion: Motion, fits: np.ndarray, starts: np.ndarray, span: int, offsets: np.ndarray) -> np.ndarray:
+def _off(motion: WantedMotion, fits: np.ndarray, starts: np.ndarray, span: int, offsets: np.ndarray) -> np.ndarray:
     """How far cubics (m, 4, C) from rows of the stretch are off at most, (m,), at so many rows from there."""
     if not len(starts):
         return np.zeros(0)
@@ -150,7 +175,7 @@ def _off(motion: Motion, fits: np.ndarray, starts: np.ndarray, span: int, offset
     return motion.error(numbers.reshape(-1, numbers.shape[2]), rows.reshape(-1)).reshape(rows.shape).max(axis=1)
 
 
-def _fits(motion: Motion, starts: np.ndarray, span: int) -> np.ndarray:
+def _fits(motion: WantedMotion, starts: np.ndarray, span: int) -> np.ndarray:
     """The cubics (m, 4, C) over so many rows from each of these, their free slopes those of least squares."""
     ends, numbers, slopes = starts + span, motion.numbers, motion.slopes
     fits = np.stack((numbers[starts], slopes[starts], numbers[ends], slopes[ends]), axis=1)
@@ -160,10 +185,10 @@ def _fits(motion: Motion, starts: np.ndarray, span: int) -> np.ndarray:
     for which in ([1], [3], [1, 3]):
         chosen = np.flatnonzero((motion.free[starts] == (1 in which)) & (motion.free[ends] == (3 in which)))
         if len(chosen):
-            fits[np.ix_(chosen, which)] = 0.0
+            fits[np.ix_(chosen.tolist(), which)] = 0.0
             inner = numbers[starts[chosen, None] + np.arange(1, span)]
             rest = inner - np.einsum("nk,mkc->mnc", basis, fits[chosen])
-            fits[np.ix_(chosen, which)] = np.einsum("kn,mnc->mkc", np.linalg.pinv(basis[:, which]), rest)
+            fits[np.ix_(chosen.tolist(), which)] = np.einsum("kn,mnc->mkc", np.linalg.pinv(basis[:, which]), rest)
     return fits
 
 
@@ -190,7 +215,7 @@ def _shortest(errors: np.ndarray, tight: np.ndarray, preferred: Collection[int])
     return np.array(path[::-1])
 
 
-def _refitted(motion: Motion, rows: np.ndarray) -> KeyedCurve:
+def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
     """Keys in these rows, together as near to the motion as they can be: least squares, in which what is farthest off
     counts more each time."""
     first, last = motion.first, motion.last
@@ -202,7 +227,7 @@ def _refitted(motion: Motion, rows: np.ndarray) -> KeyedCurve:
     unknown[[0, -2]] = False
     seen = np.arange(first, last + 1)
     if not unknown.any() or motion.looks > 1:
-        return KeyedCurve(rows, numbers, slopes)
+        return smooth_curve(rows, numbers, slopes)
     k = np.clip(np.searchsorted(rows, seen, side="right") - 1, 0, len(rows) - 2)
     lengths = (rows[k + 1] - rows[k]).astype(float)
     basis = np.zeros((len(seen), len(start)))
@@ -225,10 +250,10 @@ def _refitted(motion: Motion, rows: np.ndarray) -> KeyedCurve:
             best, least = found, worst
         weights = weights * np.sqrt(0.3 + off / max(worst, 1e-12))
         weights /= weights.mean()
-    return KeyedCurve(rows, best[0::2], best[1::2])
+    return smooth_curve(rows, best[0::2], best[1::2])
 
 
-def _mean_slopes(motion: Motion, rows: np.ndarray) -> np.ndarray:
+def _mean_slopes(motion: WantedMotion, rows: np.ndarray) -> np.ndarray:
     """Slopes (K, C) at keys: where they are free the mean of those that suit the spans on both sides best."""
     total, seen = np.zeros((len(rows), motion.numbers.shape[1])), np.zeros(len(rows))
     spans = np.diff(rows)

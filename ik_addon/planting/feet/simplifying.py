@@ -1,5 +1,6 @@
 """Few keys for the controls of limbs and the body: feet first, then the body with the feet as they are then, then the
-knees with both. Errors are measured where they are seen: at ankle, heel and ball, at the roots of the legs, at the knees.
+knees with both. Errors are measured where they are seen: at ankle, heel and ball, at the roots of the legs, at the
+knees.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +9,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...bake.few_keys import Error, KeyedCurve, Motion, fewest_keys, joined, local_slopes
+from ...bake.few_keys import (
+    Error,
+    KeyedCurve,
+    WantedMotion,
+    curve_through,
+    fewest_keys,
+    joined,
+    local_slopes,
+    smooth_curve,
+)
 from .clip import directions, vectors_of
 from .contacts import BALL, HEEL
 
@@ -44,17 +54,24 @@ class ControlTrack:
     """What one control does over T frames.
 
     numbers: (T, C), of its channels, location first. spaces: (T, 4, 4), from what its channels make of it to the world.
-    turned: the rotations (n, 3, 3) that the numbers (n, C - 3) after the location make.
+    turned: the rotations (n, 3, 3) that the numbers (n, C - 3) after the location make. thirds: (3 T - 2, C), the
+    numbers at thirds from frame to frame as well, of what stands.
     """
 
     numbers: np.ndarray
     spaces: np.ndarray
     turned: Callable[[np.ndarray], np.ndarray]
+    thirds: np.ndarray | None = None
 
     @property
     def scale(self) -> float:
         """How long one unit of the location is in the world."""
         return float(np.cbrt(np.abs(np.linalg.det(self.spaces[0, :3, :3]))))
+
+    def standing(self, point: np.ndarray) -> np.ndarray:
+        """Where a point of the control's own space is at thirds from frame to frame, (3 T - 2, 3), in the space of its
+        channels."""
+        return self.thirds[:, :3] + self.turns(self.thirds) @ point
 
     def turns(self, numbers: np.ndarray) -> np.ndarray:
         """(n, 3, 3), how the control is turned in its own space."""
@@ -117,16 +134,15 @@ class FewKeys:
 
 
 def simplified(
-    limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
-) -> Iterator[FewKeys]:
-    """The fewest keys for these controls; yields what there is after each of them, all of it last."""
+    found: FewKeys, limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
+) -> Iterator[None]:
+    """Find the fewest keys for these controls; yields after each of them."""
     size = float(np.mean([limb.lengths.sum() for limb in limbs]))
     longest = max(4, round(_LONGEST * fps))
-    found = FewKeys([None] * len(limbs), [None] * len(limbs))
     for k, limb in enumerate(limbs):
         if limb.foot is not None:
             found.feet[k] = _foot(limb, size, fps, longest, options)
-        yield found
+        yield
     rows = np.arange(len(limbs[0].hips))
     ankles = [
         limb.ankles if curve is None else limb.foot.in_world(curve.at(rows), rows, limb.foot.own(limb.ankles))
@@ -136,7 +152,7 @@ def simplified(
         error = _body_error(body, limbs, ankles, size, options)
         preferred = {row for curve in found.feet if curve is not None for row in curve.rows.tolist()}
         found.body = _free_curve(body, error, fps, longest, preferred)
-        yield found
+        yield
     for k, limb in enumerate(limbs):
         if limb.pole is not None:
             hips = limb.hips
@@ -145,9 +161,8 @@ def simplified(
             preferred = set() if found.feet[k] is None else {*found.feet[k].rows.tolist()}
             error = _pole_error(limb, hips, ankles[k], size, options)
             found.poles[k] = _free_curve(limb.pole, error, fps, longest, preferred)
-        yield found
+        yield
     _align(found, options.align)
-    yield found
 
 
 def _align(found: FewKeys, align: str) -> None:
@@ -168,7 +183,7 @@ def _free_curve(track: ControlTrack, error: Error, fps: float, longest: int, pre
     """The curve of a control that never stands."""
     slopes = local_slopes(track.numbers, max(1, round(_SLOPE_TIME * fps)))
     count = len(track.numbers)
-    motion = Motion(track.numbers, slopes, np.ones(count, bool), error, 0, count - 1)
+    motion = WantedMotion(track.numbers, slopes, np.ones(count, bool), error, 0, count - 1)
     return fewest_keys(motion, longest, preferred)[0]
 
 
@@ -240,7 +255,7 @@ def _foot(limb: LimbTracks, size: float, fps: float, longest: int, options: KeyO
     """The curve of a foot: with a key wherever a contact of heel or ball begins or ends."""
     track = limb.foot
     points = np.array([track.own(each) for each in limb.points])
-    phases, half = _phases(track.numbers, limb.contacts), max(1, round(_SLOPE_TIME * fps))
+    phases, half = _phases(track.thirds, limb.contacts), max(1, round(_SLOPE_TIME * fps))
     slopes = np.zeros_like(track.numbers)
     # The slopes of what stands hold at its ends too, and those of what stands flat before all others.
     for first, last, state in sorted(phases, key=lambda phase: (_AIR, 1, 2, _MOVING, _FLAT).index(phase[2])):
@@ -254,22 +269,27 @@ def _foot(limb: LimbTracks, size: float, fps: float, longest: int, options: KeyO
     for first, last, state in phases:
         if state == _FLAT:
             rows = np.array((first, last))
-            curves.append(KeyedCurve(rows, track.numbers[rows], slopes[rows]))
+            curves.append(smooth_curve(rows, track.numbers[rows], slopes[rows]))
             continue
         error = whole if state == _AIR else _standing_error(track, points, state, size, options, whole)
-        motion = Motion(track.numbers, slopes, free, error, first, last, 1 if state == _AIR else 3)
-        curves.append(fewest_keys(motion, longest)[0])
+        motion = WantedMotion(track.numbers, slopes, free, error, first, last, 1 if state == _AIR else 3)
+        curve, off = fewest_keys(motion, longest)
+        if off > 1.0 and state != _AIR:
+            # What carries the control goes round corners at frames: then so does what stands, seen from there.
+            curve = curve_through(track.thirds[3 * first : 3 * last + 1], first)
+        curves.append(curve)
     return joined(curves)
 
 
-def _phases(numbers: np.ndarray, contacts: np.ndarray) -> list[tuple[int, int, int]]:
-    """First and last row of each stretch in which the same stands from row to row, and what."""
+def _phases(thirds: np.ndarray, contacts: np.ndarray) -> list[tuple[int, int, int]]:
+    """First and last row of each stretch in which the same stands from row to row, and what. thirds: see
+    `ControlTrack`."""
     stands = contacts[:, :-1] & contacts[:, 1:]
     states = stands[HEEL] * 1 + stands[BALL] * 2
     cuts = [0, *(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states)]
     found = []
     for first, last in pairwise(cuts):
-        state, own = int(states[first]), numbers[first : last + 1]
+        state, own = int(states[first]), thirds[3 * first : 3 * last + 1]
         line = np.linspace(own[0], own[-1], len(own))
         if state == _FLAT and (np.abs(own - line) > _STRAIGHT * max(1.0, np.abs(own).max())).any():
             state = _MOVING
@@ -277,18 +297,19 @@ def _phases(numbers: np.ndarray, contacts: np.ndarray) -> list[tuple[int, int, i
     return found
 
 
-def _phase_slopes(
-    track: ControlTrack, points: np.ndarray, first: int, last: int, state: int, half: int
-) -> np.ndarray:
+def _phase_slopes(track: ControlTrack, points: np.ndarray, first: int, last: int, state: int, half: int) -> np.ndarray:
     """Slopes in a phase: where heel or ball stands, those with which the ankle goes around it as the foot turns."""
     own = track.numbers[first : last + 1]
     if state == _FLAT:
         return np.broadcast_to((own[-1] - own[0]) / (last - first), own.shape)
     slopes = local_slopes(own, half)
-    if state in (1, 2):
-        pivot = points[state]
-        drift = local_slopes(own[:, :3] + track.turns(own) @ pivot, half)
-        slopes[:, :3] = drift - turning(track, own, slopes) @ pivot
+    stretch = slice(3 * first, 3 * last + 1)
+    if state == _MOVING:
+        slopes[:, :3] = 3.0 * local_slopes(track.thirds[stretch, :3], 1)[::3]
+    elif state != _AIR:
+        # What carries the control may move, then the pivot does in the space of the channels.
+        drift = 3.0 * local_slopes(track.standing(points[state])[stretch], 2)[::3]
+        slopes[:, :3] = drift - turning(track, own, slopes) @ points[state]
     return slopes
 
 
@@ -321,20 +342,17 @@ def _foot_error(limb: LimbTracks, points: np.ndarray, size: float, options: KeyO
 def _standing_error(
     track: ControlTrack, points: np.ndarray, state: int, size: float, options: KeyOptions, whole: Error
 ) -> Error:
-    """Of a foot of which something stands: also between rows, where that has to go straight."""
+    """Of a foot of which something stands: also between rows, where that has to be where it was."""
     pivots = [points[bit] for bit in (1, 2) if state & bit]
-    places = [track.numbers[:, :3] + track.turns(track.numbers) @ pivot for pivot in pivots]
+    places = [track.standing(pivot) for pivot in pivots]
 
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        low = np.floor(rows + 1e-9).astype(int)
-        high, share = np.minimum(low + 1, len(track.numbers) - 1), (rows - low)[:, None]
-        turns, off = track.turns(numbers), np.zeros(len(rows))
+        at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
         for pivot, place in zip(pivots, places, strict=True):
-            wanted = (1.0 - share) * place[low] + share * place[high]
-            away = np.linalg.norm(numbers[:, :3] + turns @ pivot - wanted, axis=1)
+            away = np.linalg.norm(numbers[:, :3] + turns @ pivot - place[at], axis=1)
             off = np.maximum(off, away * track.scale / (options.still * size))
-        on_row = np.abs(rows - low) < 1e-6
-        off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], rows[on_row]))
+        on_row = at % 3 == 0
+        off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
         return off
 
     return error

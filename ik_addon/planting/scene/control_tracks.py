@@ -92,7 +92,9 @@ def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
 
 def track_of(control: Control, frames: range, worlds: np.ndarray) -> ControlTrack:
     """What a control does at frames, at which it is at these places (T, 4, 4) in the world."""
-    numbers, mode = numbers_at(control, key_times(frames)), control.owner.rotation_mode
+    times, mode = key_times(frames).astype(float), control.owner.rotation_mode
+    thirds = numbers_at(control, np.interp(np.arange(3 * len(times) - 2) / 3.0, np.arange(len(times)), times).tolist())
+    numbers = thirds[::3]
     local = np.tile(np.eye(4), (len(numbers), 1, 1))
     # What carries it is what is left of it, its own size taken off.
     local[:, :3, :3] = turned(mode, numbers[:, 3:]) * np.array(control.owner.scale)
@@ -100,8 +102,10 @@ def track_of(control: Control, frames: range, worlds: np.ndarray) -> ControlTrac
     spaces = worlds @ np.linalg.inv(local)
     if not any(kind == mode for kind, _ in curves_of(control)):
         turn = turned(mode, numbers[:1, 3:])
-        return ControlTrack(numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)))
-    return ControlTrack(numbers, spaces, partial(turned, mode))
+        return ControlTrack(
+            numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)), thirds[:, :3]
+        )
+    return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
 
 
 def worlds_over(

@@ -18,6 +18,8 @@ from ...rig.blender.rotations import LOCATION, channel_of, channel_path
 
 ALL_KEYS, UNCORRECTED = "analytic_ik_all_keys", "analytic_ik_uncorrected"
 """What is kept: the keys before there were fewer of them; and those without corrections."""
+FEW_KEYS, CORRECTIONS = "analytic_ik_few_keys", "analytic_ik_corrections"
+"""What is remembered of them: how there are fewer, and what was corrected."""
 
 _NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
 _CHOICES = ("interpolation", "easing", "handle_left_type", "handle_right_type", "type")
@@ -102,8 +104,21 @@ def put_back(ob: bpy.types.Object, what: str, names: Iterable[str] | None = None
 
 def forget_kept(action: bpy.types.Action) -> None:
     """Let an action keep no keys beside those that play: others were written."""
-    for what in (ALL_KEYS, UNCORRECTED, "analytic_ik_corrections"):
+    for what in (FEW_KEYS, ALL_KEYS, UNCORRECTED, CORRECTIONS):
         action.property_unset(what)
+
+
+def record(ob: bpy.types.Object, what: str) -> dict:
+    """What the action that an object plays remembers under a name; empty: nothing."""
+    clip = playing_clip(ob)
+    return _read(clip.action, what) if clip else {}
+
+
+def keep_record(ob: bpy.types.Object, what: str, told: dict) -> None:
+    """Let that action remember it; what is empty is forgotten."""
+    clip = playing_clip(ob)
+    if clip is not None and getattr(clip.action, what) != (text := json.dumps(told) if told else ""):
+        setattr(clip.action, what, text)
 
 
 def name_of(curve: bpy.types.FCurve) -> str:

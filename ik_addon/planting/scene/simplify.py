@@ -1,7 +1,7 @@
 """Simplify Keys and Back to All Keys: few keys on the controls of limbs and the body, and those of before."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 import bpy
 import numpy as np
@@ -16,15 +16,15 @@ from ...rig.blender.clips import motion_of
 from ...rig.data.undoing import all_or_nothing
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
-from ..feet.clip import LegMotion, applied
-from ..feet.contacts import sole_of
+from ..feet.clip import LegMotion
+from ..feet.contacts import BALL, HEEL, sole_of
 from ..feet.curves import runs
 from ..feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
-from .control_tracks import KeyedControls, keyed_controls, numbers_at, track_of, widths, worlds_over
-from .kept_keys import ALL_KEYS, curves_of, keep, kept, put_back
+from .control_tracks import KeyedControls, keyed_controls, track_of, widths, worlds_over
+from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured
-from .sources import keep_settings, kept_settings
+from .sources import kept_settings
 
 _FEWEST = 3
 """Keys that a control has to have for some of them to be left out."""
@@ -53,7 +53,7 @@ def keys_simplified(
     with all_or_nothing([ob, *controls.owners], keys=True) as undo:
         undo.nothing_more_is_made()
         back_to_all_keys(controls)
-        over = frames or _frames_of(ob, controls)
+        over = frames or frames_of_keys(ob, controls)
         if len(over) < _FEWEST:
             raise ChainError(messages.TOO_FEW_FRAMES())
         chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
@@ -64,13 +64,12 @@ def keys_simplified(
         tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
         limbs = _limb_tracks(controls, before, tracks, worlds, over)
         had = {each: _count(each) for each in chosen}
-        keep(ALL_KEYS, _curves(chosen))
+        keep(ALL_KEYS, curves_by_object(chosen))
         for share in _TRIES:
             asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
-            fitting = simplified(limbs, tracks.get(controls.body), before.fps, asked)
-            found = FewKeys([], [])
-            for done, found in enumerate(fitting, 1):
-                yield (2 * len(over) + min(done, len(over)) // 2) // 4, len(over)
+            found = FewKeys([None] * len(limbs), [None] * len(limbs))
+            for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
+                yield len(over) // 2, len(over)
             _write(controls, found, over)
             tag_pose(ob)
             after = yield from part_of(_seen(context, controls, over), 3, 4)
@@ -79,7 +78,7 @@ def keys_simplified(
                 break
         else:
             raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
-        keep_settings(ob, (kept_settings(ob) or {}) | {"few_keys": asdict(options) | {"over": _ends(over)}})
+        keep_record(ob, FEW_KEYS, asdict(options) | {"frames": [over.start, over.stop, over.step]})
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     return remember("keys", report)
@@ -95,14 +94,11 @@ def all_keys(context: bpy.types.Context, ob: bpy.types.Object) -> int:
     """
     check_changeable(ob)
     controls = keyed_controls(ob)
-    if not has_all_keys(ob, controls):
+    if not has_few_keys(ob):
         raise ChainError(messages.NOT_SIMPLIFIED(armature=ob.name))
     check_owners(controls)
     with all_or_nothing([ob, *controls.owners], keys=True):
         back_to_all_keys(controls)
-        settings = kept_settings(ob) or {}
-        settings.pop("few_keys", None)
-        keep_settings(ob, settings)
         tag_pose(ob)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return sum(_count(each) for each in controls.all)
@@ -112,14 +108,20 @@ def back_to_all_keys(controls: KeyedControls) -> None:
     """The same, with nothing said of it."""
     for owner in controls.owners:
         put_back(owner, ALL_KEYS)
+        keep_record(owner, FEW_KEYS, {})
 
 
-def has_all_keys(ob: bpy.types.Object, controls: KeyedControls | None = None) -> bool:
-    """Whether the keys of an armature object's controls are few, and those of before are kept."""
-    settings = kept_settings(ob)
-    if settings is None or "few_keys" not in settings:
-        return False
-    return any(kept(owner, ALL_KEYS) for owner in (controls or keyed_controls(ob)).owners)
+def has_few_keys(ob: bpy.types.Object) -> bool:
+    """Whether the controls of what an armature object plays have few keys, and those of before are kept."""
+    return bool(record(ob, FEW_KEYS))
+
+
+def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
+    """Over which frames, and with which options, there are few keys; None: there are all."""
+    known = record(ob, FEW_KEYS)
+    if not known:
+        return None
+    return range(*known["frames"]), KeyOptions(**{each.name: known[each.name] for each in fields(KeyOptions)})
 
 
 def check_owners(controls: KeyedControls) -> None:
@@ -129,15 +131,12 @@ def check_owners(controls: KeyedControls) -> None:
     check_unshared(controls.owners)
 
 
-def _frames_of(ob: bpy.types.Object, controls: KeyedControls) -> range:
+def frames_of_keys(ob: bpy.types.Object, controls: KeyedControls) -> range:
+    """The frames over which an armature object was planted, else those over which keys move it."""
     settings = kept_settings(ob) or {}
     if "frames" in settings:
         return range(*settings["frames"])
     return motion_of([ob, *controls.owners]) or range(0)
-
-
-def _ends(frames: range) -> list[int]:
-    return [frames.start, frames.stop, frames.step]
 
 
 def _is_keyed(control: Control, frames: range) -> bool:
@@ -149,7 +148,8 @@ def _is_keyed(control: Control, frames: range) -> bool:
     )
 
 
-def _curves(controls: Sequence[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
+def curves_by_object(controls: Sequence[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
+    """The F-Curves of controls, by the objects that hold these."""
     found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
     for control in controls:
         found.setdefault(control.ob, []).extend(curves_of(control).values())
@@ -212,7 +212,7 @@ def _is_rigid(body: ControlTrack, hips: np.ndarray, size: float) -> bool:
 def _write(controls: KeyedControls, found: FewKeys, frames: range) -> None:
     """Key what was found in place of the keys over these frames."""
     times = key_times(frames)
-    pairs = [pair for limb, own in zip(controls.limbs, found.feet, strict=True) for pair in [(limb.foot, own)]]
+    pairs = [(limb.foot, own) for limb, own in zip(controls.limbs, found.feet, strict=True)]
     pairs += [(limb.pole, own) for limb, own in zip(controls.limbs, found.poles, strict=True)]
     for control, curve in (*pairs, (controls.body, found.body)):
         if control is None or curve is None:
@@ -222,7 +222,7 @@ def _write(controls: KeyedControls, found: FewKeys, frames: range) -> None:
         for key, fcurve in curves_of(control).items():
             column = columns[key]
             if column < curve.numbers.shape[1]:
-                slopes = curve.slopes[:, column] / step
+                slopes = curve.slopes[..., column] / step
                 write_curve(fcurve, own, curve.numbers[:, column], slopes, (float(times[0]), float(times[-1])))
 
 
@@ -238,9 +238,11 @@ def _report(
     """What was done, and how far Blender shows it off, in leg lengths: tips (ankle, heel and ball), knees, and how far
     the control of a foot that stands slides between frames."""
     sole = sole_of(before)
-    points = [np.concatenate((clip.ankles[:, None], sole.places(clip.ankles, clip.feet)), axis=1) for clip in (before, after)]
+    points = [
+        np.concatenate((clip.ankles[:, None], sole.places(clip.ankles, clip.feet)), axis=1) for clip in (before, after)
+    ]
     knees = np.linalg.norm(after.knees - before.knees, axis=2)
-    slides = [_slide(own, limb.foot, each, frames) for own, limb, each in zip(limbs, limbs, controls.limbs, strict=True)]
+    slides = [_slide(own, own.foot, each.foot, frames) for own, each in zip(limbs, controls.limbs, strict=True)]
     return {
         "armature": ob.name,
         "action": ob.animation_data.action.name,
@@ -253,20 +255,15 @@ def _report(
     }
 
 
-def _slide(limb: LimbTracks, track: ControlTrack | None, controls, frames: range) -> float:
-    """The farthest that heel or ball goes from its mean place in a contact, at thirds of frames, world units; seen from
+def _slide(limb: LimbTracks, track: ControlTrack | None, foot: Control, frames: range) -> float:
+    """How far heel or ball is off at thirds of frames from where it stood before in a contact, world units; seen from
     what carries the control."""
     if track is None:
         return 0.0
-    times, worst = key_times(frames), 0.0
-    step = float(times[1] - times[0])
-    for bit in (0, 1):
+    now, worst = replace(track, thirds=track_of(foot, frames, track.spaces).thirds), 0.0
+    for bit in (HEEL, BALL):
         pivot = track.own(limb.points[1 + bit])
+        away = np.linalg.norm(now.standing(pivot) - track.standing(pivot), axis=1)
         for first, last in runs(limb.contacts[bit]):
-            if last > first:
-                own = np.arange(3 * first, 3 * last + 1) / 3.0 * step + float(times[0])
-                numbers = numbers_at(controls.foot, own.tolist())[:, : track.numbers.shape[1]]
-                way = numbers[:, :3] + applied(track.turns(numbers), pivot)
-                line = np.linspace(way[0], way[-1], len(way))
-                worst = max(worst, float(np.linalg.norm(way - line, axis=1).max()) * track.scale)
+            worst = max(worst, float(away[3 * first : 3 * last + 1].max()) * track.scale)
     return worst

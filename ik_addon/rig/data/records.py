@@ -12,6 +12,7 @@ _OF_OBJECT = {"analytic_ik_report": "Analytic IK Report", "analytic_ik_marks": "
 _OF_ACTION = (
     "analytic_ik_planted_with",
     "analytic_ik_travel_taken",
+    "analytic_ik_few_keys",
     "analytic_ik_all_keys",
     "analytic_ik_corrections",
     "analytic_ik_uncorrected",
