@@ -558,8 +558,8 @@ CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
 SIMPLIFIED = Done(
-    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand within "
-    "{slide:.3%}"
+    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand "
+    "within {slide:.3%}"
 )
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note("{keys} keys, {before} before. Tips within {tips:.2%}, feet stand within {slide:.3%}")

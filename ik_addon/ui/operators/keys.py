@@ -14,14 +14,14 @@ from .polls import none_live, not_editable
 from .stepped import RangeOperator
 
 _ALIGN = [
-    ("CONTROL", "Each Control", "Each control has as few keys as it needs"),
-    ("LIMB", "Limb", "Target and pole target of a limb have keys in the same frames"),
-    ("POSE", "Whole Pose", "All controls and the body have keys in the same frames"),
+    ("CONTROL", "Each Control", "As few keys as each needs"),
+    ("LIMB", "Limb", "Target and pole target share their frames"),
+    ("POSE", "Whole Pose", "All controls and the body share their frames"),
 ]
 
 
 class ANALYTIC_IK_OT_simplify_keys(RangeOperator):
-    """Keep few keys on controls, pole targets and the body, for the same motion. \
+    """Keep only the keys that the motion of limbs and body needs. \
 Feet stand still between keys too"""
 
     bl_idname = "analytic_ik.simplify_keys"
@@ -40,7 +40,7 @@ Feet stand still between keys too"""
     )
     rotation: FloatProperty(
         name="Rotation",
-        description="How far feet, hands and the body may be turned off",
+        description="How far feet, hands and body may be turned off",
         default=radians(1.5),
         min=radians(0.1),
         max=radians(10.0),
@@ -48,7 +48,7 @@ Feet stand still between keys too"""
     )
     still: FloatProperty(
         name="Still",
-        description="How far heel and ball may slide between keys while the foot rolls, in leg lengths",
+        description="How far a rolling foot may slide between keys, in leg lengths",
         default=1e-4,
         min=1e-5,
         max=1e-3,
@@ -78,7 +78,7 @@ Feet stand still between keys too"""
 
 
 class ANALYTIC_IK_OT_all_keys(ChainOperator):
-    """Let the controls have the keys again that they had before Simplify Keys"""
+    """Bring back the keys from before Simplify Keys"""
 
     bl_idname = "analytic_ik.all_keys"
     bl_label = "Back to All Keys"
