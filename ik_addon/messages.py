@@ -233,6 +233,7 @@ POLE_CANNOT_FOLLOW = Clause(
     "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
 )
 POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
+CONTROL_LOCKED = Clause("its control {control} is locked live. Press Release first, or go to a frame without the lock.")
 CONTROL_TORN = Clause(
     "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
 )
@@ -359,6 +360,9 @@ NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
 NO_LIVE_LOCK = Refusal("Armature '{armature}': no selected limb has a live lock. Select a hand or foot that has one.")
+LOCKS_ARE_LIVE = Refusal(
+    "Armature '{armature}': its locks are live and follow by themselves. There is nothing to update."
+)
 NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
 NO_SOURCE = Refusal(
     "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
@@ -751,10 +755,33 @@ RIGGED = Done("Rigged {limbs}")
 CLIP_MISSED = Note("Clip '{clip}' is not followed exactly: '{bone}' is off by up to {distance:.3g}")
 MOTION_MISSED = Note("The keys are not followed exactly: '{bone}' is off by up to {distance:.3g}")
 RIGGED_ARMATURES = Done("Rigged {count} armatures: {limbs}")
-CARRIES_LIMBS = Note("'{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
+CARRIES_LIMBS = Note("Bone '{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")
+ENGINE_OF_EXPORTS = Refusal("{output} is no file for an engine. Write .fbx, .glb or .gltf, or leave --engine out.")
+ENGINE_TAKES_ONE_ROOT = Refusal(
+    "{engine} takes one bone without a parent, and these have none: {bones}. Parent the others to the first."
+)
+ENGINE_CHANGES_NAMES = Refusal("{engine} does not keep all characters of these names: {names}. Rename them.")
+ENGINE_GOAL_ALONE = Refusal("Bone '{bone}' stays as it is: the bone that it follows is missing. Name that after it.")
+ENGINE_SCALED = Refusal(
+    "Bones that change their size lose that in retargeting: {bones}. Choose something else than Stretch."
+)
+ENGINE_DROPS = Note("Exporters drop keys that no engine reads: {channels}")
+ENGINE_BETWEEN_FRAMES = Refusal(
+    "{engine} takes clips that begin and end on a frame, and this one has keys from {first:g} to {last:g}. Move them."
+)
+ENGINE_RATE = Refusal(
+    "{engine} takes a whole number of frames a second, and the scene has {fps:g}. Choose 24, 30 or 60."
+)
+ENGINE_OPEN_LOOP = Refusal("The ends are {percent:.1f}% of a leg apart. If it is a loop, click Make Loop.")
+ENGINE_ROOT_STAYS = Refusal(
+    "The body travels by {distance:.3g} without the root bone '{bone}': engines see no root motion. Click Root Motion."
+)
+ENGINE_OBJECT_MOVES = Refusal(
+    "The armature object moves: engines read root motion from a bone. Choose Bone in Root Motion."
+)
 BACK_TO_LIVE = Done("The chains are live again in {clips}")
 IN_EXPORT_STATE = Note("Clips are baked for export. Live clips and controls are put aside")
 BAKED_FOR_EXPORT_ALREADY = Refusal("Armature '{armature}' is baked for export already. Click Back to Live first.")
@@ -1059,6 +1086,18 @@ LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 # Another copy of the add-on
 
 SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy of Analytic IK. Disable one of them.")
+
+# Grab
+
+NO_LIMB_TO_GRAB = Refusal("Armature '{armature}': no legs or arms were found. Rotate its bones instead.")
+NO_HIPS_TO_GRAB = Refusal("Armature '{armature}': no bone carries all of its limbs. Parent its limbs to one body.")
+GRAB_CONSTRAINED = Refusal(
+    "Bone '{bone}' is moved by its constraint '{constraint}'. Grab its control, or mute that constraint."
+)
+GRAB_NOT_BY_CHANNELS = Refusal(
+    "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
+)
+GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
 
 # What should not happen
 

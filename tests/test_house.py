@@ -18,7 +18,7 @@ ROOMS = [
     {"rig"},
     {"bake"},
     {"authoring"},
-    {"planting", "native"},
+    {"planting", "native", "grabbing"},
     {"matching", "travel"},
     {"ui", "command_line", "api"},
     {"batch"},
@@ -28,6 +28,7 @@ ROOMS = [
 INNER_ROOMS = {
     "rig": [{"blender"}, {"data"}, {"model"}, {"pose"}, {"live"}, {"status"}],
     "planting": [{"feet"}, {"scene"}],
+    "grabbing": [{"solving"}, {"scene"}],
     "ui": [{"operators", "view"}, {"panels"}],
 }
 
@@ -40,8 +41,8 @@ OPTIONAL = {"tqdm": "command_line/console.py", "distributed": "batch/cluster.py"
 # What a worker of a cluster runs, which has no Blender.
 WITHOUT_BLENDER = {"batch/resident.py", "batch/task.py"}
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
-# What planting, matching and travel compute is computed without Blender: in arrays, from what the other rooms read.
-FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py", "bake/few_keys.py")
+# What planting, matching, travel and grabbing compute is computed without Blender, from what other rooms read.
+FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py", "grabbing/solving/", "bake/few_keys.py")
 # They put the rooms together: Blender's ways in, and the command's.
 DOORS = ["__init__.py", "__main__.py", "blender_command.py"]
 

@@ -272,7 +272,7 @@ def source_matched(
         context.view_layer.update()
         placing = controls_placed(context, tips, controls, capture, plan, frames)
         samples, slopes = yield from part_of(placing, 3, 6)
-        keys = [body_keys(carrier, capture.body, plan, frames)] if capture.body else []
+        keys = {ob: [body_keys(carrier, capture.body, plan, frames)]} if capture.body else {}
         with undo.making():
             write_plan(tips, controls, keys, capture, plan, samples, slopes, frames, _MADE)
         tag_pose(ob)

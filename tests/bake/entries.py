@@ -42,6 +42,8 @@ def foot_entry(bone: str = "shin", source: dict | None = None, **changes: object
         "knee_speed": 8.0,
         "knee_acceleration": 90.0,
         "knee_pops": 0,
+        "seam": 0.0,
+        "seam_speed": 0.0,
     }
     leg = {
         "armature": "leg",

@@ -67,6 +67,25 @@ def test_one_clip_planted_is_the_same_alone_and_among_others():
     assert np.abs(ankles(ob) - together).max() < 1e-5
 
 
+def test_every_clip_walks_along_the_path():
+    ob = walker(True)
+    data = bpy.data.curves.new("Way", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
+    spline.points.add(1)
+    spline.points[1].co = (0.0, 50.0, 0.0, 1.0)
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Way", data))
+    bpy.ops.analytic_ik.plant_feet(clips="ALL", path="Way")
+    for name in ("walk", "slow"):
+        ways = []
+        for action in (name, f"{name} planted"):
+            ob.animation_data.action = bpy.data.actions[action]
+            update()
+            seen = ankles(ob).mean(axis=1)
+            ways.append(seen[-1] - seen[0])
+        assert ways[1][:2] == pytest.approx((0.0, np.linalg.norm(ways[0][:2])), abs=0.02)
+
+
 @pytest.mark.parametrize("front", [0.15, 0.25], ids=["bent to one side", "knees on both sides"])
 def test_a_leg_of_three_links_keeps_its_bend(front):
     ob = new_armature(

@@ -10,7 +10,7 @@ from ik_addon.planting.feet.clip import UP, applied, turns_by
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.judging import with_plan, worse_by
-from ik_addon.planting.feet.loops import period_of
+from ik_addon.planting.feet.loops import period_of, seam_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
 from ik_addon.planting.feet.standing import in_the_air, why_nothing_stands
@@ -140,6 +140,37 @@ def test_a_loop_closes_as_before(fps):
     gaps = [np.linalg.norm(each[:, -1] - each[:, 0], axis=-1).max() for each in (clip.ankles, made.ankles)]
     assert gaps[1] <= gaps[0] + 1e-4 * clip.size
     assert np.linalg.norm(made.shifts[-1] - made.shifts[0]) <= 1e-4 * clip.size
+
+
+@pytest.mark.parametrize("size", [1.0, 20.0])
+def test_a_seam_is_measured_as_far_as_it_is_open(size):
+    """A loop whose last frame is its first one, one without that frame, and both opened by a twentieth of a leg."""
+    closed = loop(30.0, size)
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    without = replace(closed, **{name: getattr(closed, name)[:, :-1] for name in names})
+    for clip, most in ((closed, 1e-9), (without, 0.02)):
+        position, speed = seam_of(clip)
+        assert position.max() < most and period_of(clip) == closed.frame_count - 1
+        moved = clip.ankles.copy()
+        moved[1] += np.linspace(0.0, 0.05 * clip.size, clip.frame_count)[:, None] * (0.0, 1.0, 0.0)
+        opened, other = seam_of(replace(clip, ankles=moved))
+        assert opened[0] == position[0] and opened[1] == pytest.approx(0.05, abs=2.0 * most + 1e-9)
+        # A ramp changes no velocity.
+        assert other == pytest.approx(speed, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 20.0])
+def test_a_seam_has_the_speed_by_which_velocities_differ(size):
+    closed = loop(30.0, size)
+    _, speed = seam_of(closed)
+    knees = closed.knees.copy()
+    times = np.arange(closed.frame_count) / closed.fps
+    # Goes up from the seam and comes down to it, at one leg length a second.
+    knees[0, :, 2] += closed.size * np.minimum(times, times[-1] - times)
+    position, faster = seam_of(replace(closed, knees=knees))
+    assert position.max() < 1e-9
+    assert abs(faster[0] - 2.0) < speed[0] + 0.1
+    assert faster[1] == speed[1]
 
 
 def test_contacts_wrap_around_the_seam_of_a_loop():

@@ -100,9 +100,8 @@ def test_the_path_from_a_clip_changes_nothing_until_it_is_edited(walker):
 def test_run_twice_it_gives_the_same_keys_and_without_a_path_those_from_before(walker, mode):
     tips = leg_tips(walker)
     hips = walker.pose.bones["hips"]
-    if mode != hips.rotation_mode:
-        hips.rotation_mode = mode
-        hips.matrix_basis = Matrix()
+    # In another mode than that of its keys it keeps a rotation that no key sets.
+    hips.rotation_mode = mode
     plant(bpy.context, tips, FRAMES)
     without, shown = keyed(walker), feet_over(walker, FRAMES)
     bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve_through(BEND).name, anyway=True)
@@ -261,3 +260,60 @@ def test_feet_stand_on_a_mesh_along_a_path(walker):
     assert not report["unreached_frames"]
     assert slides(walker, report, FRAMES) < 1e-5
     assert max(chain["after"]["floating"] for chain in report["chains"]) < 0.02
+
+
+@pytest.mark.parametrize("controls", ["EMPTIES", "BONES"])
+def test_hands_with_controls_of_their_own_go_along(controls):
+    ob = sliding_walk(arms=True, controls=controls)
+    go_to(60)
+    hand = np.linalg.inv(world_of(ob, "chest")) @ world_of(ob, "hand.L")
+    others = [tip for tip in ob.pose.bones if tip.name.startswith("forearm")]
+    curve = curve_through(BEND)
+    plant(bpy.context, leg_tips(ob), FRAMES, path=curve)
+    go_to(60)
+    after = np.linalg.inv(world_of(ob, "chest")) @ world_of(ob, "hand.L")
+    assert np.abs(hand - after).max() < 0.02
+    owners = {tip.analytic_ik_target for tip in others} | {tip.analytic_ik_pole_target for tip in others}
+    before = [keyed(ob), [keys_of(each) for each in owners]]
+    plant(bpy.context, leg_tips(ob), FRAMES, path=curve)
+    assert [keyed(ob), [keys_of(each) for each in owners]] == before
+    # And back.
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve.name, anyway=True)
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path="", anyway=True)
+    go_to(60)
+    after = np.linalg.inv(world_of(ob, "chest")) @ world_of(ob, "hand.L")
+    assert np.abs(hand - after).max() < 0.02
+
+
+def test_a_bone_beside_the_body_goes_along_if_it_moves(walker):
+    select(walker)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, at in (("prop", 0.3), ("stone", 0.6)):
+        bone = walker.data.edit_bones.new(name)
+        bone.head, bone.tail = (at, 0.0, 1.0), (at, 0.2, 1.0)
+    bpy.ops.object.mode_set(mode="POSE")
+    prop, stone = walker.pose.bones["prop"], walker.pose.bones["stone"]
+    for frame in (1, 60):
+        go_to(frame)
+        prop.location.z = 0.02 * frame
+        prop.keyframe_insert("location", frame=frame)
+    go_to(60)
+    seen = np.linalg.inv(world_of(walker, "hips")) @ world_of(walker, "prop")
+    stays = world_of(walker, "stone")
+    plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND))
+    go_to(60)
+    assert np.abs(np.linalg.inv(world_of(walker, "hips")) @ world_of(walker, "prop") - seen).max() < 0.03
+    assert np.abs(world_of(walker, "stone") - stays).max() < 1e-6
+    assert stone.name == "stone"
+
+
+def test_the_root_follows_the_path_afterward(walker):
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND))
+    before = [hips_at(walker, frame) for frame in FRAMES[::7]]
+    bpy.ops.analytic_ik.root_motion(direction="TO_ROOT", heading=True)
+    assert np.abs(np.array(before) - [hips_at(walker, frame) for frame in FRAMES[::7]]).max() < 1e-5
+    assert slides(walker, report, FRAMES) < 1e-5
+    go_to(1)
+    start = world_of(walker, "root")
+    go_to(60)
+    assert np.linalg.norm((world_of(walker, "root") - start)[:2, 3]) > LEG

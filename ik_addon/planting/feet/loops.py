@@ -20,15 +20,39 @@ def period_of(clip: LegMotion) -> int:
     """After how many frames a clip begins again; 0 if it does not end as it began, but for the way that it goes."""
     if clip.frame_count < 4:
         return 0
-    way = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
-    points = np.concatenate([getattr(clip, name) for name in _POINTS]) - way
-    beside = points[:, [1, -1]] - points[:, [0, -2]]
-    over = points[:, 0] - points[:, -1]
+    gaps, beside = _seam(clip)
     most = _CLOSED * np.linalg.norm(beside, axis=-1).max() + _STILL * clip.size
-    once_more, next_one = (np.linalg.norm(over - step, axis=-1).max() for step in (0.0, beside.mean(axis=1)))
+    once_more, next_one = gaps.max(axis=(1, 2))
     if min(once_more, next_one) > most:
         return 0
     return clip.frame_count - 1 if once_more <= next_one else clip.frame_count
+
+
+def seam_of(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
+    """How far each leg jumps where a clip begins again, but for the way that it goes, leg lengths; and by how much the
+    velocity of its joints changes there, leg lengths a second. (legs,) each."""
+    gaps, _ = _seam(clip)
+    # Its last frame is the first one again, or comes before it: whichever fits all legs better.
+    own = gaps[gaps.max(axis=(1, 2)).argmin()]
+    beside = _beside(np.stack([getattr(clip, name) for name in _POINTS]))
+    speeds = np.linalg.norm(beside[:, :, 0] - beside[:, :, 1], axis=-1) * clip.fps
+    return own.max(axis=0) / clip.size, speeds.max(axis=0) / clip.size
+
+
+def _seam(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
+    """What is left at the seam of a clip, but for the way that it goes, if its last frame is the first one again, and
+    if it comes before it: (2, joints, legs), distances. And the steps beside it: (joints, legs, 2, 3)."""
+    way = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
+    points = np.stack([getattr(clip, name) for name in _POINTS]) - way
+    beside = _beside(points)
+    over = points[:, :, 0] - points[:, :, -1]
+    return np.linalg.norm((over, over - beside.mean(axis=2)), axis=-1), beside
+
+
+def _beside(points: np.ndarray) -> np.ndarray:
+    """The first and the last step (..., 2, 3) of points (..., T, 3); a single frame has none."""
+    one = min(1, points.shape[-2] - 1)
+    return points[..., [one, -1], :] - points[..., [0, -1 - one], :]
 
 
 def cycles_around(clip: LegMotion) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from .clip import LegMotion
 from .contacts import BALL, HEEL, Ground, HeelAndBall, under
 from .curves import extent, frames_in, runs, slope
+from .loops import seam_of
 from .options import LOW, SLOPE_TIME
 
 SKATING = 0.24
@@ -28,6 +29,8 @@ FIGURES = (
     "knee_speed",
     "knee_acceleration",
     "knee_pops",
+    "seam",
+    "seam_speed",
 )
 """What `measured` measures of each leg."""
 
@@ -48,6 +51,8 @@ def measured(
     knee_speed: the fastest bending, radians a second.
     knee_acceleration: what one in a hundred frames exceeds, radians a second squared.
     knee_pops: how often the knee pops; see `knee_pops`.
+    seam, seam_speed: how far the leg jumps where the clip begins again, and by how much its velocity changes there; see
+        `seam_of`. Of a clip that is no loop they say how much it is none.
     """
     places = sole.places(clip.ankles, clip.feet) / clip.size
     floors = _floors(clip, places, sole, heights)
@@ -55,6 +60,8 @@ def measured(
     for leg, skin in enumerate(clip.skins):
         if skin is not None:
             found[leg] |= _of_skin(clip, leg, skin, sole, contacts[leg].any(axis=0), heights)
+    for own, seam, speed in zip(found, *seam_of(clip), strict=True):
+        own |= {"seam": float(seam), "seam_speed": float(speed)}
     return found
 
 

@@ -121,6 +121,11 @@ class Options:
     added_turn: float = ADDED_TURN
     limits: Mapping[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def known(cls, settings: Mapping[str, Any]) -> "Options":
+        """The options among the settings that a file keeps, which may be of another version."""
+        return cls(**{each.name: settings[each.name] for each in fields(cls) if each.name in settings})
+
 
 SHOWN: dict[str, tuple[Any, Mapping[str, Any]]] = {
     each.name: (each.default, each.metadata) for each in fields(Options) if each.metadata

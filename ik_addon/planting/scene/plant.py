@@ -1,7 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 import bpy
 import numpy as np
@@ -10,9 +10,9 @@ from mathutils.bvhtree import BVHTree
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
-from ...bake.keys import BoneKeys
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
+from ...rig.data.control_clips import separate_controls
 from ...rig.data.held_feet import holds_of
 from ...rig.data.undoing import all_or_nothing
 from ...solvers import ChainError
@@ -27,11 +27,12 @@ from ..feet.treadmill import Stage, stands_on
 from .edits import with_edits
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
-from .path import WalkAlong, check_path, curve_of, path_named, walk_along, walk_of
-from .reading import BodyRows, Capture, captured, carrier_of, reaching
+from .path import check_path, curve_of, path_named, walk_along, walk_of
+from .reading import Capture, captured, carrier_of, reaching
 from .report import report_of
-from .sources import keep_settings, kept_settings, source_playing
-from .writing import body_keys, body_keys_along, controls_placed, write_plan
+from .riders import riders_of
+from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
+from .writing import body_keys, controls_placed, write_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +111,23 @@ def planted(
     if path is not None:
         check_path(path, ob)
     owners = [control.ob for own in checked_controls(tips, frames).values() for control in own]
+    is_elsewhere = path is not None or bool((kept_settings(ob) or {}).get("path"))
+    owners += separate_controls(ob) if is_elsewhere else []
     with all_or_nothing([ob, *owners], keys=True) as undo:
         controls = controls_ready(context, tips)
         undo.nothing_more_is_made()
         carrier = carrier_of(tips, controls)
         # What it does live is keyed.
         carrier.analytic_ik_body_influence = 0.0
-        with source_playing(ob):
-            capture = yield from part_of(captured(context, tips, carrier, frames, at_feet=True), 0, 3)
+        placed = [each for own in controls.values() for each in own]
+        riders = riders_of(carrier, placed, kept_unkeyed(ob)) if is_elsewhere else None
+        with riders.sources_playing() if riders else source_playing(ob):
+            capture = yield from part_of(captured(context, tips, carrier, frames, at_feet=True), 0, 4)
+            rows = (yield from part_of(riders.read(context, tips, frames), 1, 4)) if riders else []
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options) if path is not None else None
-        stage = way.stage if way is not None else stage
+        stage = way.stage if way else stage
 
         def with_footprints(anchors: Anchors) -> Anchors:
             seen.append(anchors)
@@ -131,20 +137,26 @@ def planted(
         is_wanted = options.anyway or footprints or any(keyed_contacts(tip, frames) is not None for tip in tips)
         made = _planned(stage, ob.name, options, with_footprints, is_wanted)
         placing = controls_placed(context, tips, controls, capture, made, frames)
-        samples, slopes = yield from part_of(placing, 1, 3)
-        body = _body_keys(carrier, capture.body, made, way, frames)
+        samples, slopes = yield from part_of(placing, 2, 4)
         with undo.making():
+            body = {ob: [body_keys(carrier, capture.body, made, frames)]}
+            if riders:
+                # Without a path once more as captured.
+                move = (way.turns, way.shifts) if way else (np.tile(np.eye(3), (len(frames), 1, 1)), np.zeros(3))
+                body = riders.keys(capture.body, rows, *move, made.shifts, frames)
             write_plan(tips, controls, body, capture, made, samples, slopes, frames, "planted")
             key_contacts(tips, made.contacts, frames)
+            if riders:
+                keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        after = yield from part_of(captured(context, tips, carrier, frames, solved=True, at_feet=True), 2, 3)
+        after = yield from part_of(captured(context, tips, carrier, frames, solved=True, at_feet=True), 3, 4)
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
         # Controls stand where they were put last; back to what is keyed here.
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-        return report_of(tips, carrier, stage, after.clip, made, frames, way.figures if way is not None else None)
+        return report_of(tips, carrier, stage, after.clip, made, frames, way.figures if way else None)
 
 
 plant = at_once(planted)
@@ -187,8 +199,7 @@ def planted_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dic
     if not tips:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     # What was changed by hand is wanted.
-    known = {each.name: settings[each.name] for each in fields(Options) if each.name in settings} | {"anyway": True}
-    options, ground = Options(**known), planted_on(context, ob)
+    options, ground = Options.known(settings | {"anyway": True}), planted_on(context, ob)
     frames, path = range(*settings["frames"]), path_named(context.scene, settings.get("path", ""))
     return (yield from planted_and_kept(context, tips, frames, options, ground, settings["footprints"], path))
 
@@ -251,17 +262,6 @@ def _planned(stage: Stage, name: str, options: Options, footprints: Footprints, 
         said = (message(**{field: getattr(each, field) for field in message.fields}) for message, each in words)
         raise ChainError(messages.PLANTED_WORSE(armature=name, figures="; ".join(said)))
     return stage.ground.put_back(clip, made)
-
-
-def _body_keys(
-    carrier: bpy.types.PoseBone, body: BodyRows, made: FootPlan, way: WalkAlong | None, frames: range
-) -> list[BoneKeys]:
-    """The keys of the bone that carries the body; its rotation too, on a path, and once more where it was on one."""
-    if way is not None:
-        return body_keys_along(carrier, body, way.turns, way.shifts + made.shifts, frames)
-    if (kept_settings(carrier.id_data) or {}).get("path"):
-        return body_keys_along(carrier, body, np.tile(np.eye(3), (len(frames), 1, 1)), made.shifts, frames)
-    return [body_keys(carrier, body, made, frames)]
 
 
 _WHY_NOT = {"": messages.NO_CONTACT, "AIR": messages.NO_FOOT_DOWN, "LIES": messages.BODY_LIES}

@@ -15,6 +15,7 @@ from ...rig.blender.clips import channels_kept, clip_in, linked_action, moved_ch
 _PLANTED, _MATCHED = "analytic_ik_planted_from", "analytic_ik_matched_from"
 _SOURCES = {"planted": _PLANTED, "locked": _PLANTED, "matched": _MATCHED}
 """The pointers to sources, by what was made of these. A clip that was matched can be planted."""
+_UNKEYED = "analytic_ik_planted_unkeyed"
 _PLANTED_WITH = "analytic_ik_planted_with"
 
 
@@ -41,9 +42,19 @@ def mark_source(action: bpy.types.Action, source: bpy.types.Action | None, made:
 
 def forget_source(action: bpy.types.Action) -> None:
     """Let nothing tell any more that an action was planted or matched, so that doing it again begins with itself."""
-    for pointer in (_PLANTED, _MATCHED):
-        action.pop(pointer, None)
+    for kept in (_PLANTED, _MATCHED, _UNKEYED):
+        action.pop(kept, None)
     action.property_unset(_PLANTED_WITH)
+
+
+def keep_unkeyed(ob: bpy.types.Object, values: dict) -> None:
+    """Let the planted action of an object remember what channels held that it keys and its source does not."""
+    ob.animation_data.action[_UNKEYED] = json.dumps(values)
+
+
+def kept_unkeyed(ob: bpy.types.Object) -> dict:
+    """That, of the current action of an object."""
+    return json.loads(ob.animation_data.action.get(_UNKEYED, "{}")) if is_planted(ob) else {}
 
 
 def keep_settings(ob: bpy.types.Object, settings: dict) -> None:

@@ -18,7 +18,6 @@ from ...rig.blender.rotations import (
     channel_of,
     continuous_numbers,
     pose_matrix,
-    raw_of,
     rotation_in,
 )
 from ...rig.data.control_clips import controls_follow, with_its_clip
@@ -28,6 +27,7 @@ from ..feet.planning import FootPlan
 from .kept_keys import forget_kept
 from .limbs import keyed_control
 from .reading import BodyRows, Capture
+from .riders import UNTURNED
 from .sources import forget_source, is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
@@ -170,11 +170,8 @@ def _turn_back(controls: Iterable[Control]) -> None:
     """Let the rotations of controls begin at none, so that keys do not depend on how these are turned now."""
     for control in controls:
         for mode in set(control.modes) - {LOCATION}:
-            numbers = _UNTURNED.get(mode, (0.0, 0.0, 0.0))
+            numbers = UNTURNED.get(mode, (0.0, 0.0, 0.0))
             setattr(control.owner, channel_of(mode)[0], numbers)
-
-
-_UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 
 
 def _target_worlds(capture: Capture, plan: FootPlan) -> np.ndarray:
@@ -207,27 +204,10 @@ def _head(bone: bpy.types.PoseBone, location: Vector, parent_pose: Matrix | None
     return pose_matrix(bone.bone, Matrix.Translation(location), parent_pose).to_translation()
 
 
-def body_keys_along(
-    carrier: bpy.types.PoseBone, body: BodyRows, turns: np.ndarray, shifts: np.ndarray, frames: range
-) -> list[BoneKeys]:
-    """The keys with which the bone that carries a body is turned (T, 3, 3) and moved (T, 3) in the world."""
-    moves = np.tile(np.eye(4), (len(turns), 1, 1))
-    moves[:, :3, :3], moves[:, :3, 3] = turns, shifts
-    # Whole turns do not depend on how the bone is turned now.
-    mode, rows = carrier.rotation_mode, []
-    near = _UNTURNED.get(mode, (0.0, 0.0, 0.0))
-    for pose, above in zip(np.linalg.inv(body.worlds) @ moves @ body.worlds @ body.poses, body.above, strict=True):
-        parent_pose = Matrix(above) if carrier.parent else None
-        basis = pose_matrix(carrier.bone, Matrix(pose), parent_pose, invert=True)
-        near = raw_of(basis.to_quaternion(), mode, near)
-        rows.append((basis.translation[:], near))
-    return [keys_of(carrier.name, kind, [row[k] for row in rows], frames) for k, kind in enumerate((LOCATION, mode))]
-
-
 def write_plan(
     tips: Sequence[bpy.types.PoseBone],
     controls: dict[bpy.types.PoseBone, list[Control]],
-    body: Sequence[BoneKeys],
+    body: Mapping[bpy.types.Object, Sequence[BoneKeys]],
     capture: Capture,
     plan: FootPlan,
     samples: Samples,
@@ -237,10 +217,11 @@ def write_plan(
 ) -> None:
     """Key a plan: in copies of the actions of controls and armature, or in those that were made so before.
 
-    body: keys of the bone that carries the limbs. made: what the copies' names say of them.
+    body: keys of the bone that carries the limbs, by its object, and of what goes along. made: what the copies' names
+    say of them.
     """
     ob = tips[0].id_data
-    keys, keyed = {ob: [*body]}, keyed_of(tips, controls, capture)
+    keys, keyed = {ob: [], **{owner: [*own] for owner, own in body.items()}}, keyed_of(tips, controls, capture)
     for k, tip in enumerate(tips):
         target, pole = keyed[k], controls[tip][1]
         needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))

@@ -87,7 +87,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         report = of_action("match", ob)
         if report is not None:
             _draw_match(layout, context, report)
-        draw_muted(layout, context, ob)
+        # The button is in the panel below.
+        draw_muted(layout, context, ob, with_button=False)
 
 
 def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:

@@ -1,0 +1,1 @@
+"""Bodies of armatures: read, posed by their FK channels and the controls of their chains."""

@@ -1,0 +1,168 @@
+"""Vectors, unit quaternions (w, x, y, z) and rigid moves as tuples of Python's floats.
+
+mathutils keeps single precision, and numpy takes ten times as long for three numbers.
+"""
+
+from collections.abc import Iterable
+from math import atan2, cos, sin, sqrt
+
+Point = tuple[float, float, float]
+Turn = tuple[float, float, float, float]
+Move = tuple[Turn, Point]
+"""A turn q and a shift t: a point p comes to q p + t."""
+
+ORIGIN: Point = (0.0, 0.0, 0.0)
+NO_TURN: Turn = (1.0, 0.0, 0.0, 0.0)
+NO_MOVE: Move = (NO_TURN, ORIGIN)
+_NOTHING = 1e-12
+"""A length that has no direction."""
+
+
+def add(a: Point, b: Point) -> Point:
+    """a + b."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def sub(a: Point, b: Point) -> Point:
+    """a - b."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def mul(a: Point, factor: float) -> Point:
+    """a times a number."""
+    return (a[0] * factor, a[1] * factor, a[2] * factor)
+
+
+def dot(a: Point, b: Point) -> float:
+    """The inner product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Point, b: Point) -> Point:
+    """The outer product."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def norm(a: Point) -> float:
+    """The length."""
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+def distance(a: Point, b: Point) -> float:
+    """Between two points."""
+    return norm(sub(a, b))
+
+
+def unit(a: Point, otherwise: Point = (0.0, 0.0, 1.0)) -> Point:
+    """The direction of a vector; `otherwise` if it has none."""
+    length = norm(a)
+    return mul(a, 1.0 / length) if length > _NOTHING else otherwise
+
+
+def across(a: Point, axis: Point) -> Point:
+    """The part of a vector that is perpendicular to a unit vector."""
+    return sub(a, mul(axis, dot(a, axis)))
+
+
+def total(points: Iterable[Point]) -> Point:
+    """The sum."""
+    x = y = z = 0.0
+    for point in points:
+        x, y, z = x + point[0], y + point[1], z + point[2]
+    return (x, y, z)
+
+
+def mean(points: list[Point]) -> Point:
+    """The middle of some points."""
+    return mul(total(points), 1.0 / len(points))
+
+
+def times(a: Turn, b: Turn) -> Turn:
+    """First b, then a."""
+    (w, x, y, z), (s, p, q, r) = a, b
+    return (
+        w * s - x * p - y * q - z * r,
+        w * p + x * s + y * r - z * q,
+        w * q - x * r + y * s + z * p,
+        w * r + x * q - y * p + z * s,
+    )
+
+
+def inverse(turn: Turn) -> Turn:
+    """The turn back."""
+    return (turn[0], -turn[1], -turn[2], -turn[3])
+
+
+def rotate(turn: Turn, v: Point) -> Point:
+    """A vector, turned."""
+    w, x, y, z = turn
+    a, b, c = 2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])
+    return (v[0] + w * a + y * c - z * b, v[1] + w * b + z * a - x * c, v[2] + w * c + x * b - y * a)
+
+
+def turn_by(vector: Point) -> Turn:
+    """The turn about a vector by its length in radians."""
+    angle = norm(vector)
+    if angle < 1e-15:
+        return NO_TURN
+    factor = sin(angle / 2.0) / angle
+    return (cos(angle / 2.0), vector[0] * factor, vector[1] * factor, vector[2] * factor)
+
+
+def angle_of(turn: Turn) -> float:
+    """By how much it turns, in radians, at most half a turn."""
+    return 2.0 * atan2(norm(turn[1:]), abs(turn[0]))
+
+
+def normalized(turn: Turn) -> Turn:
+    """Of length one again."""
+    length = sqrt(sum(number * number for number in turn))
+    return tuple(number / length for number in turn)  # pyright: ignore[reportReturnType]
+
+
+def turn_to_frame(x: Point, y: Point, z: Point) -> Turn:
+    """The turn that brings the axes of coordinates to three perpendicular unit vectors, a right-handed frame."""
+    (a, b, c), (d, e, f), (g, h, i) = x, y, z
+    # The largest of the four numbers is divided by: no digits are lost.
+    squares = (1.0 + a + e + i, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i)
+    largest = squares.index(max(squares))
+    twice = 2.0 * sqrt(squares[largest])
+    own = twice / 4.0
+    if largest == 0:
+        return (own, (f - h) / twice, (g - c) / twice, (b - d) / twice)
+    if largest == 1:
+        return ((f - h) / twice, own, (b + d) / twice, (c + g) / twice)
+    if largest == 2:
+        return ((g - c) / twice, (b + d) / twice, own, (f + h) / twice)
+    return ((b - d) / twice, (c + g) / twice, (f + h) / twice, own)
+
+
+def swing(start: Point, end: Point, axis: Point) -> Turn:
+    """The shortest turn between two unit vectors; about `axis` where they are opposite."""
+    whole = 1.0 + dot(start, end)
+    return (0.0, *axis) if whole < 1e-9 else normalized((whole, *cross(start, end)))
+
+
+def angle_between(a: Point, b: Point) -> float:
+    """In radians."""
+    return atan2(norm(cross(a, b)), dot(a, b))
+
+
+def moved(move: Move, point: Point) -> Point:
+    """Where a move brings a point."""
+    return add(rotate(move[0], point), move[1])
+
+
+def about(point: Point, turn: Turn) -> Move:
+    """The move that turns about a point."""
+    return (turn, sub(point, rotate(turn, point)))
+
+
+def after(move: Move, first: Move) -> Move:
+    """First one move, then the other."""
+    return (times(move[0], first[0]), moved(move, first[1]))
+
+
+def bringing(turn: Turn, point: Point, to: Point) -> Move:
+    """The move that turns, and brings a point to another."""
+    return (turn, sub(to, rotate(turn, point)))

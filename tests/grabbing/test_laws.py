@@ -1,0 +1,170 @@
+"""What a body that is grabbed does, whatever the place: the start is itself, no way there matters, sides are alike."""
+
+import itertools
+from dataclasses import replace
+from math import degrees
+from random import Random
+
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Vector
+
+from ik_addon.grabbing.solving.drag import Drag, GrabOptions, Pin, grabbed
+from ik_addon.grabbing.solving.holding import held_shift
+from ik_addon.grabbing.solving.turns import add, distance, mul, norm, sub
+
+from . import bodies
+from .bodies import METARIGS, body_of, brought, drags_of, joints, largest_turn, person, random_direction, random_drag
+
+PIXELS = 300
+"""To a leg."""
+
+
+@pytest.fixture(params=["person", *METARIGS])
+def body(request):
+    return body_of(person() if request.param == "person" else brought(request.param))
+
+
+def test_a_joint_that_is_not_moved_moves_nothing(body):
+    for drag in [*drags_of(body), *(Drag("JOINT", k) for k in range(len(body.limbs)))]:
+        for held in ({}, {k: Pin() for k in range(len(body.limbs))}, {0: Pin(rotation=False)}, {0: Pin(place=False)}):
+            pose = grabbed(body, drag, drag.start(body), held)
+            # What is only of rounding is not written but where a triangle is closed anew.
+            turns = [distance(pose.channels.turns[k][1:], body.bones.turns[k][1:]) for k in pose.channels.turns]
+            assert max(turns, default=0.0) < 1e-7, (drag, held)
+            assert pose.missed < 1e-6 * body.size and pose.unheld < 1e-12 * body.size
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_way_and_no_order_matters(body, seed):
+    random = Random(seed)
+    for _ in range(5):
+        drag, goal, held = random_drag(body, random)
+        direct = grabbed(body, drag, goal, held)
+        for _ in range(3):
+            grabbed(body, drag, add(goal, mul(random_direction(random), body.size)), held)
+        again = grabbed(body, drag, goal, dict(reversed(held.items())))
+        assert again.channels == direct.channels and again.missed == direct.missed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_mirrored_drag_gives_the_mirrored_pose(seed):
+    body, random = body_of(person()), Random(seed)
+    names = body.bones.names
+
+    def flipped(name):
+        return name[:-1] + {"L": "R", "R": "L"}[name[-1]] if name[-2:] in (".L", ".R") else name
+
+    def other(k):
+        tip = flipped(names[body.limbs[k].tip])
+        return next(number for number, limb in enumerate(body.limbs) if names[limb.tip] == tip)
+
+    for _ in range(6):
+        drag, goal, held = random_drag(body, random)
+        pose = joints(body, grabbed(body, drag, goal, held))
+        across = replace(drag, limb=other(drag.limb)) if drag.limb >= 0 else drag
+        mirrored = grabbed(body, across, (-goal[0], *goal[1:]), {other(k): how for k, how in held.items()})
+        there = joints(body, mirrored)
+        for bone, place in pose.items():
+            apart = there[names.index(flipped(names[bone]))] - place * (-1, 1, 1)
+            assert np.abs(apart).max() < 1e-6 * body.size
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_body_that_is_larger_and_turned_poses_alike(seed):
+    random = Random(seed)
+    matrix = Matrix.LocRotScale((3, -1, 2), Euler((0.4, 1.2, -0.7)), (7.0, 7.0, 7.0))
+    plain, moved = body_of(person()), body_of(person(matrix, matrix.inverted()))
+    for _ in range(6):
+        drag, goal, held = random_drag(plain, random)
+        here = joints(plain, grabbed(plain, drag, goal, held))
+        there = joints(moved, grabbed(moved, drag, tuple(matrix @ Vector(goal)), held))
+        for bone, place in here.items():
+            assert (Vector(there[bone]) - matrix @ Vector(place)).length < 2e-5 * moved.size
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_jumps_on_a_straight_way(body, seed):
+    random = Random(seed)
+    drag, start, held = random_drag(body, random)
+    way = mul(random_direction(random), body.size / PIXELS)
+    poses = [grabbed(body, drag, add(start, mul(way, k)), held) for k in range(40)]
+    turns = [degrees(largest_turn(body, a, b)) for a, b in itertools.pairwise(poses)]
+    assert max(turns) < 20.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_held_stays_and_a_miss_is_told(body, seed):
+    random = Random(seed)
+    for _ in range(5):
+        drag, goal, held = random_drag(body, random, 2.0)
+        pose = grabbed(body, drag, goal, held)
+        assert pose.unheld < 1e-11 * body.size
+        at = bodies.TruePose(body.bones, pose.channels)
+        for k in held:
+            limb = body.limbs[k]
+            is_lifted = limb.found.toe in pose.moves
+            end = at.end(limb.found.end, limb.ball) if is_lifted else at.end(limb.tip, limb.end)
+            assert distance(end, limb.ball if is_lifted else limb.end) < 1e-9 * body.size
+        if drag.kind == "LIMB":
+            limb = body.limbs[drag.limb]
+            assert abs(distance(at.end(limb.tip, limb.end), goal) - pose.missed) < 1e-12 * body.size
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_shift_is_nearer(seed):
+    """Of any that serve all shells: to the wish, and to the ball where they have nothing in common with it."""
+    random, up = Random(seed), (0.0, 0.0, 1.0)
+    count = random.choice((1, 2, 3))
+    shells = [(mul(random_direction(random), 0.3), random.uniform(0.5, 1.0), 0.0) for _ in range(count)]
+    wish, ball = mul(random_direction(random), 1.5), (mul(random_direction(random), random.uniform(0.5, 2.0)), 0.4)
+    shift, missed = held_shift(wish, shells, ball, up)
+    assert missed == 0.0
+    samples = np.random.default_rng(seed).normal(scale=0.6, size=(20_000, 3))
+    samples = np.concatenate([samples, np.array(shift) + 0.02 * samples])
+    serves = np.all([np.linalg.norm(samples - center, axis=1) <= most for center, most, _ in shells], axis=0)
+    apart = np.linalg.norm(samples - ball[0], axis=1)
+    assert serves.any()
+    best = distance(shift, ball[0])
+    if best > ball[1] + 1e-9:
+        assert apart[serves].min() > best - 1e-9
+    else:
+        served = samples[serves & (apart <= ball[1])]
+        assert np.linalg.norm(served - wish, axis=1).min(initial=9.0) > distance(shift, wish) - 1e-9
+
+
+def test_hips_that_stay_stay_and_a_spine_at_zero_does_not_turn():
+    body = body_of(person())
+    hand = next(k for k, limb in enumerate(body.limbs) if limb.found.kind == "ARM")
+    held = {k: Pin() for k, limb in enumerate(body.limbs) if limb.found.kind == "LEG"}
+    goal = add(Drag("LIMB", hand).start(body), (0.0, -1.0, -0.6))
+    assert norm(grabbed(body, Drag("LIMB", hand), goal, held).shift) > 0.1
+    still = grabbed(body, Drag("LIMB", hand), goal, held, GrabOptions(hips=False, spine=0.0, balance=0.0, heels=False))
+    assert norm(still.shift) == 0.0 and norm(still.turn) == 0.0 and still.missed > 0.1
+
+
+def test_a_knee_goes_round_its_circle_or_takes_the_limb_along():
+    body = body_of(person())
+    leg = next(k for k, limb in enumerate(body.limbs) if limb.found.kind == "LEG")
+    limb, drag = body.limbs[leg], Drag("JOINT", leg)
+    goal = add(drag.start(body), (0.3, 0.05, 0.0))
+    round_it = joints(body, grabbed(body, drag, goal, {leg: Pin()}))
+    assert np.linalg.norm(round_it[limb.found.end] - limb.end) < 1e-6
+    assert abs(distance(round_it[limb.links[1]], limb.root) - limb.lengths[0]) < 1e-6
+    assert round_it[limb.links[1]][0] > drag.start(body)[0] + 0.005
+    aimed = joints(body, grabbed(body, drag, goal, {}))
+    aim, wanted = sub(tuple(aimed[limb.links[1]]), limb.root), sub(goal, limb.root)
+    assert np.linalg.norm(np.cross(aim, wanted)) < 1e-6
+
+
+def test_an_end_keeps_its_place_or_its_rotation_or_both():
+    body = body_of(person())
+    drag, held_leg = Drag("HIPS"), 0
+    limb = body.limbs[held_leg]
+    goal = add(drag.start(body), (0.0, 0.1, -0.3))
+    for how in (Pin(), Pin(rotation=False), Pin(place=False)):
+        pose = grabbed(body, drag, goal, {held_leg: how})
+        matrix = bodies.TruePose(body.bones, pose.channels).pose(limb.found.end)
+        before = body.bones.poses[limb.found.end]
+        assert (np.abs(matrix[:3, 3] - before[:3, 3]).max() < 1e-9) == how.place
+        assert (np.abs(matrix[:3, :3] - before[:3, :3]).max() < 1e-6) == how.rotation

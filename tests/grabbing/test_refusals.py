@@ -1,0 +1,63 @@
+"""What cannot be grabbed is refused in a sentence, and nothing changes."""
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon import messages
+from ik_addon.grabbing.scene.posing import GrabSession
+from ik_addon.grabbing.solving.drag import Drag, GrabOptions
+from ik_addon.solvers import ChainError
+
+from ..rig.rigs import BoneSpec, editing, new_armature, update
+from ..scenes import apart, pose_of
+from .bodies import person
+
+
+def refused(ob, drag=None):
+    """What is said when the hips, or what else is dragged, are lowered."""
+    before = pose_of(ob)
+    with pytest.raises(ChainError) as error:
+        session = GrabSession(bpy.context, ob)
+        place = ob.matrix_world @ ob.pose.bones["hips"].head - Vector((0.0, 0.1, 0.3))
+        session.pose(drag or Drag("HIPS"), place, {}, GrabOptions())
+    update()
+    assert apart(before, pose_of(ob), 1.0) == 0.0
+    return str(error.value)
+
+
+def test_an_armature_without_limbs():
+    ob = new_armature("tail", [BoneSpec("hips", (0, 0, 0), (0, 0, 1)), BoneSpec("b", (0, 0, 1), (0, 0, 2), "hips")])
+    assert refused(ob) == messages.NO_LIMB_TO_GRAB(armature=ob.name)
+
+
+def test_limbs_that_nothing_carries():
+    ob = person()
+    with editing(ob) as bones:
+        bones["thigh.L"].parent = bones["thigh.R"].parent = None
+    assert refused(ob) == messages.NO_HIPS_TO_GRAB(armature=ob.name)
+
+
+def test_a_bone_that_a_constraint_moves():
+    ob = person()
+    constraint = ob.pose.bones["hips"].constraints.new("LIMIT_ROTATION")
+    update()
+    assert refused(ob) == messages.GRAB_CONSTRAINED(bone="hips", constraint=constraint.name)
+    constraint.mute = True
+    update()
+    GrabSession(bpy.context, ob).pose(Drag("HIPS"), Vector((0.0, 0.1, 0.8)), {}, GrabOptions())
+
+
+def test_a_bone_that_does_not_turn_with_its_parent():
+    ob = person()
+    ob.pose.bones["hips"].rotation_quaternion = (0.9, 0.4, 0.0, 0.0)
+    ob.data.bones["spine"].use_inherit_rotation = False
+    update()
+    assert refused(ob, Drag("CHEST")) == messages.GRAB_NOT_BY_CHANNELS(bone="spine")
+
+
+def test_a_bone_whose_parent_is_scaled_unevenly():
+    ob = person()
+    ob.pose.bones["hips"].scale = (1.0, 1.3, 1.0)
+    update()
+    assert refused(ob, Drag("CHEST")) == messages.GRAB_UNEVEN(bone="spine")
