@@ -1098,6 +1098,16 @@ GRAB_NOT_BY_CHANNELS = Refusal(
     "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
 )
 GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
+GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the driver reads, or remove the driver.")
+GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
+GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")
+GRAB_KNEE_OF_CHAIN = Refusal("Bone '{bone}' is posed by its chain. Move its pole target, or use Swivel Knee.")
+GRAB_NO_LIMB = Refusal("Bone '{bone}' is part of no limb. Choose a hand, a foot, or a bone of its limb.")
+GRAB_NO_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Give the name of one of its bones.")
+GRABBED = Done("Grabbed '{bone}'{held}")
+GRAB_HOLDS = Part(", held {names}")
+GRAB_SHORT = Part("{length} short")
+GRABBED_SHORT = Done("Grabbed '{bone}'{held}: {short}")
 
 # What should not happen
 

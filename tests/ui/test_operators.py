@@ -10,6 +10,7 @@ import pytest
 from ik_addon import ui
 from ik_addon.authoring.rigging import rig_legs
 
+from ..grabbing.bodies import person
 from ..helpers.controlled import human_with_ground, rigged_with_bones
 from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
@@ -115,6 +116,10 @@ def test_every_operator_asks_blender_for_a_step_to_undo(name):
 
 def sound() -> None:
     enter("POSE", walking_leg().ob, "shin")
+
+
+def person_posed() -> None:
+    enter("POSE", person(), "hips")
 
 
 def without_chain() -> None:
@@ -265,6 +270,8 @@ UNDONE = {
     "make_live": (native, {"only_selected": True}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
+    "grab": (person_posed, {"bone": "hips", "location": (0.0, 0.1, 0.7)}),
+    "pin": (person_posed, {"bone": "foot.L"}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
     "lock_interface": (sound, {}),
     "select_chain": (another_bone_selected, {"tip": "shin"}),
@@ -376,7 +383,7 @@ def test_an_operator_is_greyed_out_with_what_it_lacks(name):
         call()
 
 
-@pytest.mark.parametrize("name", sorted({*LACKS, *TRAVELING, "rig_legs", "cure"} - {"check"}))
+@pytest.mark.parametrize("name", sorted({*LACKS, *TRAVELING, "rig_legs", "cure", "grab", "pin"} - {"check"}))
 def test_what_is_linked_is_told_before_anything_is_pressed(name, tmp_path):
     rig = walking_leg()
     rig.ob.data.bones.active = rig.ob.data.bones["shin"]
