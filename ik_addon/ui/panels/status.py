@@ -120,11 +120,14 @@ def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem
             button.kind, button.bone, button.what = wanted
 
 
-def draw_muted(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+def draw_muted(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, with_button: bool = True
+) -> None:
     """Why such buttons are off, and the button that changes it; nothing while a chain is live."""
     if not (live_tips(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
         draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
-        layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
+        if with_button:
+            layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
 
 
 _LIMBS_SHOWN = 8
