@@ -329,6 +329,14 @@ WORSE_LOOP = Part("the ends of the loop are {after:.2f} of a leg apart, before {
 WORSE_SUNKEN = Part("feet sink in by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_BODY = Part("the body moves by {after:.2f} of a leg")
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
+NO_KEYS_ON_CONTROLS = Refusal(
+    "Armature '{armature}': its controls have no keys in these frames. Plant the feet first, or snap IK to FK over the "
+    "range."
+)
+KEYS_STAY = Refusal(
+    "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
+)
+NOT_SIMPLIFIED = Refusal("Armature '{armature}': its action has all of its keys. Press Simplify Keys to have fewer.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
@@ -553,6 +561,12 @@ AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc t
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
+SIMPLIFIED = Done(
+    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand "
+    "within {slide:.3%}"
+)
+ALL_KEYS_BACK = Done("All {keys} keys are back")
+FEW_KEYS = Note("{keys} keys, {before} before. Tips within {tips:.2%}, feet stand within {slide:.3%}")
 TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
 TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
@@ -1084,6 +1098,16 @@ GRAB_NOT_BY_CHANNELS = Refusal(
     "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
 )
 GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
+GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the driver reads, or remove the driver.")
+GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
+GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")
+GRAB_KNEE_OF_CHAIN = Refusal("Bone '{bone}' is posed by its chain. Move its pole target, or use Swivel Knee.")
+GRAB_NO_LIMB = Refusal("Bone '{bone}' is part of no limb. Choose a hand, a foot, or a bone of its limb.")
+GRAB_NO_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Give the name of one of its bones.")
+GRABBED = Done("Grabbed '{bone}'{held}")
+GRAB_HOLDS = Part(", held {names}")
+GRAB_SHORT = Part("{length} short")
+GRABBED_SHORT = Done("Grabbed '{bone}'{held}: {short}")
 
 # What should not happen
 
