@@ -329,6 +329,14 @@ WORSE_LOOP = Part("the ends of the loop are {after:.2f} of a leg apart, before {
 WORSE_SUNKEN = Part("feet sink in by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_BODY = Part("the body moves by {after:.2f} of a leg")
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
+NO_KEYS_ON_CONTROLS = Refusal(
+    "Armature '{armature}': its controls have no keys in these frames. Plant the feet first, or snap IK to FK over the "
+    "range."
+)
+KEYS_STAY = Refusal(
+    "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
+)
+NOT_SIMPLIFIED = Refusal("Armature '{armature}': its action has all of its keys. Press Simplify Keys to have fewer.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
@@ -553,6 +561,12 @@ AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc t
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
+SIMPLIFIED = Done(
+    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand "
+    "within {slide:.3%}"
+)
+ALL_KEYS_BACK = Done("All {keys} keys are back")
+FEW_KEYS = Note("{keys} keys, {before} before. Tips within {tips:.2%}, feet stand within {slide:.3%}")
 TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
 TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")

@@ -232,6 +232,11 @@ def native() -> None:
     bpy.ops.analytic_ik.make_native()
 
 
+def with_few_keys() -> None:
+    planted()
+    bpy.ops.analytic_ik.simplify_keys()
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -251,6 +256,8 @@ UNDONE = {
     "plant_feet": (sliding_walk, {"frame_start": 1, "frame_end": 40}),
     "plant_again": (planted, {}),
     "path_from_clip": (planted, {}),
+    "simplify_keys": (planted, {}),
+    "all_keys": (with_few_keys, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
     "release": (arm_with_a_prop, {}),
@@ -337,6 +344,8 @@ LACKS = {
     "plant_feet": "has no live chain. Add one first",
     "plant_again": "has no live chain. Add one first",
     "path_from_clip": "has no live chain. Add one first",
+    "simplify_keys": "has no live chain. Add one first",
+    "all_keys": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",

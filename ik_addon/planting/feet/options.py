@@ -105,7 +105,7 @@ class Options:
     path_rounding: float = _shown(
         1.0,
         name="Rounding",
-        description="How far before and after a corner the path is rounded, in strides",
+        description="How far around a corner the path is rounded, in strides",
         min=0.0,
         soft_max=3.0,
     )

@@ -24,6 +24,7 @@ from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Stage, stands_on
+from .edits import with_edits
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
@@ -171,7 +172,8 @@ def planted_and_kept(
     path: bpy.types.Object | None = None,
 ) -> Steps[dict]:
     """In steps: the same, and the action keeps how, for `planted_again`."""
-    report = yield from planted(context, tips, frames, options, ground, footprints, path)
+    steps = planted(context, tips, frames, options, ground, footprints, path)
+    report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
         **asdict(options),
         "tips": [tip.name for tip in tips],

@@ -33,6 +33,8 @@ _OPERATORS = {
     "make_*": "make-native",
     "bake": "bake",
     "check": "bake",
+    "simplify_keys": "simplify-keys",
+    "all_keys": "simplify-keys",
     "*": "panels",
 }
 """The same by operators. The first pattern that fits counts."""
