@@ -11,7 +11,7 @@ from ...authoring.keys import key_if_asked
 from ...rig.blender.animation import drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
-from ...rig.data.pins import pin_of
+from ...rig.data.pins import pin_of, set_pin
 from ...solvers import ChainError
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
 from ..solving.skeleton import Channels, point
@@ -83,6 +83,14 @@ class GrabSession:
             carried = [self.posed.names[bone] for bone in (*body.line, *(body.neck.links if body.neck else ()))]
             return None if rides_on(self.ob, self.posed.chains[k], carried) else Pin()
         return Pin() if feet and body.is_standing(body.limbs[k]) else None
+
+    def toggle_pin(self, k: int) -> None:
+        """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""
+        bone = self.ob.pose.bones[self.joint_bone(k)]
+        is_held, before = self.pin(k, True) is not None, pin_of(bone)
+        set_pin(bone, "AUTO")
+        if (self.pin(k, True) is not None) == is_held and before == "AUTO":
+            set_pin(bone, "FREE" if is_held else "BOTH")
 
     def joints(self) -> dict[str, int]:
         """The bones whose heads are joints to drag, each with the number of the limb that it ends, else -1."""

@@ -9,12 +9,10 @@ from mathutils import Vector
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
 from ...rig.blender.armatures import is_changeable
-from ...rig.data.pins import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import length_words, registration_of
 
 if TYPE_CHECKING:
-    from ...grabbing.scene.posing import GrabSession
     from ...grabbing.solving.drag import GrabOptions
 
 
@@ -203,21 +201,11 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
             drag = session.posed.drag_of(name)
             if drag.limb < 0:
                 raise ChainError(messages.GRAB_NO_LIMB(bone=name))
-            toggle_pin(session, drag.limb)
+            session.toggle_pin(drag.limb)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         return {"FINISHED"}
-
-
-def toggle_pin(session: "GrabSession", k: int) -> None:
-    """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""
-    bone = session.ob.pose.bones[session.joint_bone(k)]
-    is_held = session.pin(k, True) is not None
-    before = pin_of(bone)
-    set_pin(bone, "AUTO")
-    if (session.pin(k, True) is not None) == is_held and before == "AUTO":
-        set_pin(bone, "FREE" if is_held else "BOTH")
 
 
 register, unregister = registration_of(__name__)

@@ -1,7 +1,7 @@
 """The drag of Grab: where the mouse, axes and numbers bring a joint, and what is seen meanwhile."""
 
 from math import degrees
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import bpy
 import gpu
@@ -12,13 +12,11 @@ from mathutils import Vector
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
 from ...grabbing.scene.posing import GrabSession
+from ...grabbing.solving.drag import GrabOptions
 from ...rig.data.pins import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import length_words
 from .swivel import draw_keys_of
-
-if TYPE_CHECKING:
-    from .grab import ANALYTIC_IK_OT_grab
 
 _NEAR = 40.0
 """Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
@@ -44,6 +42,20 @@ _KEYS = (
 )
 
 
+class GrabChoices(Protocol):
+    """The options of the operator, which keys of the drag change."""
+
+    bone: str
+    at_mouse: bool
+    pin_feet: bool
+    hips: str
+    balance: float
+    lift_heels: bool
+    rotation: str
+
+    def given_options(self) -> GrabOptions: ...
+
+
 def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.Event) -> str:
     """The bone of the joint nearest to the mouse; "" if none is near."""
     mouse = Vector((event.mouse_region_x, event.mouse_region_y))
@@ -58,7 +70,7 @@ def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.
 class GrabDrag:
     """One drag. bone: whose head is dragged, "" if the mouse is on no joint. head_world: where its head is wanted."""
 
-    def __init__(self, operator: "ANALYTIC_IK_OT_grab", context: bpy.types.Context, event: bpy.types.Event) -> None:
+    def __init__(self, operator: GrabChoices, context: bpy.types.Context, event: bpy.types.Event) -> None:
         ob = active_armature(context)
         self._operator, self._handle = operator, None
         self.session = GrabSession(context, ob)
@@ -122,12 +134,10 @@ class GrabDrag:
         return True
 
     def _toggle_pin(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
-        from .grab import toggle_pin
-
         bone = joint_at(self.session, context, event)
         k = self.session.joints().get(bone, -1)
         if k >= 0 and k != self._drag.limb:
-            toggle_pin(self.session, k)
+            self.session.toggle_pin(k)
 
     # Where to
 
