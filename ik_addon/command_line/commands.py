@@ -26,11 +26,12 @@ from ..planting.scene.checking import clips_checked
 from ..planting.scene.plant import FeetStandError, Ground
 from ..planting.scene.reading import legs_of
 from ..planting.scene.whole_clip import NothingToPlantError, clips_planted
-from ..rig.blender.clips import motion_frames
+from ..rig.blender.clips import clips_of, motion_frames
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
+from ..travel.engines import engine_ready
 from .console import complain, say, shown
 from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
 from .given_path import curve_given
@@ -64,8 +65,24 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
+    _for_engine(file, options, armatures, report["files"])
     save_output(file, output, compressed, span_of(report["files"]), options.optimize)
     return report["files"]
+
+
+def _for_engine(
+    file: Path, options: argparse.Namespace, armatures: Sequence[bpy.types.Object], entries: Sequence[dict]
+) -> None:
+    """Make the clips of a file ready for the engine of the options, and say what that does not take as it is. entries:
+    of the file, the first of which gets what was done."""
+    found = []
+    for ob in armatures if options.engine else ():
+        found += finish(engine_ready(bpy.context, ob, options.engine, clips_of(ob)))
+    for each in found:
+        for warning in each["warnings"]:
+            say(messages.OF(whose=messages.OF(whose=file, said=each["clip"]), said=warning))
+    if found:
+        entries[0]["engine"] = found
 
 
 def clips_asked(options: argparse.Namespace, armatures: Sequence[bpy.types.Object], all_by_default: bool) -> Clips:
@@ -200,6 +217,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         # Files in other formats are of the character alone.
         bpy.data.objects.remove(path)
     bpy.context.view_layer.objects.active = planted[0][0]
+    _for_engine(file, options, [ob for ob, _ in planted], entries)
     save_output(file, output, compressed, planted[0][1], options.optimize)
     if late or any(entry["error"] for entry in entries):
         say(messages.OF(whose=file, said=messages.SAVED_IN_PART()))

@@ -25,6 +25,7 @@ from ..planting.feet.judging import JUDGED
 from ..planting.feet.measures import FIGURES
 from ..planting.feet.options import GROUND_ITEMS, SHOWN
 from ..solvers import ChainError
+from ..travel.engines import ENGINES
 from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
 from .given_path import read_path
 
@@ -221,6 +222,8 @@ def _outputs(options: argparse.Namespace) -> list[Path]:
         if suffix not in SUFFIXES and suffix != file.suffix.lower():
             options.usage_error(messages.NO_FORMAT(output=output, formats=", ".join(SUFFIXES)))
         if not is_foreign(output):
+            if getattr(options, "engine", None):
+                options.usage_error(messages.ENGINE_OF_EXPORTS(output=output))
             continue
         if options.command in _OF_CHAINS:
             options.usage_error(messages.RIG_IS_BLEND(output=output))
@@ -415,6 +418,12 @@ def _add_outputs(command: argparse.ArgumentParser) -> argparse._MutuallyExclusiv
 
 
 def _add_format(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--engine",
+        type=str.upper,
+        choices=[*ENGINES],
+        help="game engine: fill its bones for feet and hands, and say what it does not take as it is",
+    )
     command.add_argument(
         "--format",
         type=str.lower,

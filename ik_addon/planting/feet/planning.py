@@ -135,7 +135,10 @@ def _covering(moves: np.ndarray, half: int) -> np.ndarray:
 def leg_limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """(legs, T) each, the longest and the shortest distance from hip to ankle that each leg may have."""
     near, far = _ends(clip)
-    longest = np.clip(_captured(clip) / far, options.softness, STRAIGHTEST) * far
+    if clip.extensions is not None:
+        return clip.extensions, np.broadcast_to(near * (2.0 - STRAIGHTEST), clip.extensions.shape)
+    extensions = np.linalg.norm(clip.ankles - clip.hips, axis=2) / far
+    longest = np.clip(extensions, options.softness, STRAIGHTEST) * far
     return longest, np.broadcast_to(near * (2.0 - STRAIGHTEST), longest.shape)
 
 

@@ -38,15 +38,20 @@ def human_feet(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, heights
     """The feet of a clip as papers have them; toes are where the balls touch. See `measured` for what it takes."""
     to_human = HUMAN_LEG / clip.size
 
-    def over_ground(points: np.ndarray) -> np.ndarray:
-        floors = sole.level if heights is None else heights(points.reshape(-1, 3)).reshape(points.shape[:-1])
+    def over_ground(points: np.ndarray, level: float = sole.level) -> np.ndarray:
         raised = points.copy()
-        raised[..., 2] -= floors
+        raised[..., 2] -= level if heights is None else heights(points.reshape(-1, 3)).reshape(points.shape[:-1])
         return to_human * raised
 
     ankles, toes = over_ground(clip.ankles), over_ground(clip.balls)
     soles = over_ground(sole.places(clip.ankles, clip.feet))[..., 2].min(axis=(0, 1))
-    skins = [over_ground(skin)[..., 2].min(axis=0) for skin in clip.skins if skin is not None]
+    # As captured the ground is as high as heels and balls, and skin reaches below these.
+    levels = sole.level - (np.zeros(clip.leg_count) if clip.soles is None else clip.soles)
+    skins = [
+        over_ground(skin, level)[..., 2].min(axis=0)
+        for skin, level in zip(clip.skins, levels, strict=False)
+        if skin is not None
+    ]
     # Without a mesh heels and balls are all that is known of the skin.
     lowest = np.min(skins, axis=0) if len(skins) == clip.leg_count else soles
     joints = to_human * np.concatenate((clip.hips, clip.knees, clip.ankles, clip.balls))

@@ -1,6 +1,6 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
@@ -32,6 +32,12 @@ _PATHS = [
     ("STRAIGHT", "Straight", "The root moves at constant speed to the same end"),
 ]
 
+_ENGINES = [
+    ("NONE", "None", "Bake as it is"),
+    ("UNREAL", "Unreal", "Fill bones such as ik_foot_l, and check names, root bone, frames and loops"),
+    ("UNITY", "Unity", "Fill bones such as LeftFootIK, and check names and loops"),
+    ("GODOT", "Godot", "Fill bones such as LeftFootIK, and check names and loops"),
+]
 _CYCLES = [
     ("AUTO", "Automatic", "All frames if their ends are close, else the best cycle"),
     ("WHOLE", "Whole Clip", "All frames"),
@@ -187,9 +193,9 @@ Back to Live takes it back"""
     bl_label = "Bake All Clips for Export"
     needs = (not_editable, baked_already, none_live)
     label = "Baking"
-    asks = False
 
     all: BoolProperty(name="All", description="Include all armatures of the scene")
+    engine: EnumProperty(name="Engine", description="Game engine that the clips are for", items=_ENGINES)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -200,20 +206,30 @@ Back to Live takes it back"""
         # While none is active, all can be baked.
         return any(chains_of([ob]) for ob in scene_armatures(context.scene)) or super().poll(context)
 
+    def draw(self, context: bpy.types.Context) -> None:
+        self.drawn("engine")
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        from ...authoring.for_export import clips_baked_for_export
         from ...bake.baking import chains_of
+        from ...travel.engines import clips_baked_for_engine
 
         obs = [each for each in scene_armatures(context.scene) if chains_of([each])] if self.all else [ob]
         if None in obs or not obs:
             raise ChainError(messages.NO_ARMATURE())
         files = []
         for number, each in enumerate(obs):
-            report = yield from part_of(clips_baked_for_export(context, each), number, len(obs))
+            report = yield from part_of(clips_baked_for_engine(context, each, self.engine), number, len(obs))
             files += report["files"]
-        result = faults_of_clips(files)
+        result = faults_of_clips(files) or next(warnings_for_engine(files), "")
         self.level = "WARNING" if result else "INFO"
         return messages.BAKED_FOR_EXPORT(clips=messages.CLIPS(count=len(files)), result=result)
+
+
+def warnings_for_engine(files: Sequence[dict]) -> Iterator[str]:
+    """What an engine does not take as it is, each after another sentence. files: a report's."""
+    for entry in (entry for file in files for entry in file.get("engine", ())):
+        for warning in entry["warnings"]:
+            yield f". {messages.OF(whose=entry['clip'], said=messages.as_part(warning))}"
 
 
 class ANALYTIC_IK_OT_back_to_live(ChainOperator):

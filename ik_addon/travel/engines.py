@@ -1,0 +1,157 @@
+"""Clips for a game engine: its goals of feet and hands are filled, and what it does not take as it is is said."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import hypot
+
+import bpy
+import numpy as np
+
+from .. import messages
+from ..authoring.for_export import back_to_live, clips_baked_for_export
+from ..bake.clips import Chosen, over_clips
+from ..bake.stepping import Steps, part_of
+from ..planting.feet.loops import period_of, seam_of
+from ..planting.scene.reading import legs_of, shown
+from ..rig.blender.animation import bone_of_path
+from ..rig.blender.clips import Clip, clip_name, clips_of, playing_clip
+from ..rig.data.export_stash import has_aside, held_by_bones, put_bones_aside
+from .engine_bones import goals_filled, goals_of
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """label: its name. clip_names, bone_names: characters that it does not keep in names. one_root: it takes a single
+    bone without a parent. on_frames: it takes clips that begin and end on frames of a whole rate."""
+
+    label: str
+    clip_names: str
+    bone_names: str
+    one_root: bool = False
+    on_frames: bool = False
+
+
+ENGINES = {
+    # INVALID_OBJECTNAME_CHARACTERS in Unreal's NameTypes.h; "animation has to be frame-border aligned".
+    "UNREAL": Engine("Unreal", "\"' ,/.:|&!~\n\r\t@#(){}[]=;^%$`", ".,/`%", one_root=True, on_frames=True),
+    # Its states have no dots, and paths of bones are divided by slashes.
+    "UNITY": Engine("Unity", ".", "/"),
+    # AnimationLibrary::is_valid_animation_name; Skeleton3D's paths are divided by these.
+    "GODOT": Engine("Godot", "/:,[", ":/"),
+}
+_TRANSFORMS = {"location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale"}
+_SAME_SIZE = 1e-4
+_CLOSED, _LOOP = 0.01, 0.1
+"""Parts of a leg by which ends of a loop may be apart; and up to which a clip is taken for one."""
+_TRAVELS, _COMES_ALONG = 0.5, 0.5
+"""Leg lengths from which on a body travels; and the part of that by which its root must come along."""
+
+
+def clips_baked_for_engine(context: bpy.types.Context, ob: bpy.types.Object, engine: str) -> Steps[dict]:
+    """In steps: `clips_baked_for_export`, and what an engine of `ENGINES` needs, in the report as `engine_ready` says.
+
+    engine: "NONE" for no more than that. Raises ChainError, with nothing changed.
+    """
+    goals = {name: held for name, held in held_by_bones(ob).items() if name in goals_of(ob)}
+    report = yield from part_of(clips_baked_for_export(context, ob), 0, 1 + (engine != "NONE"))
+    if engine == "NONE":
+        return report
+    try:
+        put_bones_aside(ob, goals)
+        found = yield from part_of(engine_ready(context, ob, engine, clips_of(ob)), 1, 2)
+    except BaseException:
+        if has_aside(ob):
+            back_to_live(ob)
+        raise
+    report["files"][0]["engine"] = found
+    return report
+
+
+def engine_ready(
+    context: bpy.types.Context, ob: bpy.types.Object, engine: str, clips: Chosen, frames: range | None = None
+) -> Steps[list[dict]]:
+    """In steps: fill the goals of an engine in baked clips, and say what it does not take as it is; an entry for each
+    clip.
+
+    armature, engine: as given; clip: its name, "" for what plays over `frames`. filled: the goals. warnings: sentences.
+    """
+    whole = list(_of_armature(ob, ENGINES[engine]))
+    names = [clip_name(clip, filter(None, clips)) if clip else "" for clip in clips]
+
+    def work(frames: range) -> Steps[dict]:
+        filled = yield from part_of(goals_filled(context, ob, frames), 0, 2)
+        said = yield from part_of(_of_clip(context, ob, ENGINES[engine], frames), 1, 2)
+        return {"armature": ob.name, "engine": engine, "filled": filled, "warnings": [*whole, *said]}
+
+    found = yield from over_clips(ob, clips, work, frames)
+    return [{**entry, "clip": name} for entry, name in zip(found, names, strict=True)]
+
+
+def _of_armature(ob: bpy.types.Object, engine: Engine) -> Iterator[str]:
+    """What an engine does not take of an armature object as it is."""
+    roots = [bone.name for bone in ob.data.bones if bone.parent is None and bone.use_deform]
+    if engine.one_root and len(roots) > 1:
+        yield messages.ENGINE_TAKES_ONE_ROOT(engine=engine.label, bones=messages.quoted(roots))
+    renamed = [bone.name for bone in ob.data.bones if set(bone.name) & set(engine.bone_names)]
+    if renamed:
+        yield messages.ENGINE_CHANGES_NAMES(engine=engine.label, names=messages.few(renamed))
+    for goal, followed in goals_of(ob).items():
+        if followed is None:
+            yield messages.ENGINE_GOAL_ALONE(bone=goal)
+
+
+def _of_clip(context: bpy.types.Context, ob: bpy.types.Object, engine: Engine, frames: range) -> Steps[list[str]]:
+    """In steps: what an engine does not take of the clip that plays as it is."""
+    clip = playing_clip(ob)
+    said = list(_of_keys(ob, clip, engine)) if clip else []
+    render = context.scene.render
+    rate = render.fps / render.fps_base
+    if engine.on_frames and abs(rate - round(rate)) > 1e-3:
+        said.append(messages.ENGINE_RATE(engine=engine.label, fps=rate))
+    legs = legs_of(ob)
+    if legs and len(frames) > 2:
+        motion = yield from shown(context, ob, legs, frames)
+        seam, period = float(seam_of(motion)[0].max()), period_of(motion)
+        # Where its last frame comes before the first one, it is not known how far it goes in between.
+        if (_CLOSED if period else 0.0) < seam < _LOOP and period < len(frames):
+            said.append(messages.ENGINE_OPEN_LOOP(percent=100.0 * seam))
+        hips = motion.hips.mean(axis=0)
+        said += _root_motion(ob, clip, legs[0].links[0], float(np.linalg.norm((hips[-1] - hips[0])[:2])), motion.size)
+    return said
+
+
+def _of_keys(ob: bpy.types.Object, clip: Clip, engine: Engine) -> Iterator[str]:
+    """What an engine does not take of a clip's name and keys."""
+    if set(clip.name) & set(engine.clip_names):
+        yield messages.ENGINE_CHANGES_NAMES(engine=engine.label, names=messages.quoted([clip.name]))
+    curves = [curve for own in clip.curves for curve in own]
+    ends = [end for curve in curves for end in curve.range()]
+    if engine.on_frames and ends and any(abs(end - round(end)) > 1e-3 for end in (min(ends), max(ends))):
+        yield messages.ENGINE_BETWEEN_FRAMES(engine=engine.label, first=min(ends), last=max(ends))
+    scaled, dropped = [], []
+    for curve in curves:
+        bone, channel = bone_of_path(curve.data_path)[0], curve.data_path.rpartition(".")[2]
+        if bone and channel == "scale" and any(abs(point.co.y - 1.0) > _SAME_SIZE for point in curve.keyframe_points):
+            scaled.append(bone)
+        if channel not in _TRANSFORMS:
+            dropped.append(channel)
+    if scaled:
+        yield messages.ENGINE_SCALED(bones=messages.few(list(dict.fromkeys(scaled))))
+    if dropped:
+        yield messages.ENGINE_DROPS(channels=messages.few(list(dict.fromkeys(dropped))))
+
+
+def _root_motion(ob: bpy.types.Object, clip: Clip | None, leg: str, travels: float, size: float) -> Sequence[str]:
+    """What is to be said of a body that travels so far, world units. leg: the first bone of one of its legs."""
+    if travels < _TRAVELS * size or clip is None:
+        return []
+    top, moves = ob.pose.bones[leg].parent_recursive[-1].name, dict.fromkeys(("", *ob.pose.bones.keys()), 0.0)
+    for curve in (curve for own in clip.curves for curve in own if curve.data_path.endswith("location")):
+        first, last = (curve.evaluate(end) for end in curve.range())
+        bone = bone_of_path(curve.data_path)[0]
+        moves[bone] = hypot(moves[bone], (last - first) * (ob.matrix_world.median_scale if bone else 1.0))
+    if moves[top] >= _COMES_ALONG * travels:
+        return []
+    if moves[""] >= _COMES_ALONG * travels:
+        return [messages.ENGINE_OBJECT_MOVES()]
+    return [messages.ENGINE_ROOT_STAYS(bone=top, distance=travels)]
