@@ -9,10 +9,12 @@ the names of some. `frames`: a range with the scene's frames, for the current cl
 move the armature, else the scene's. `progress`: is called with how many steps are done, and of how many.
 """
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Literal
 
 import bpy
+from mathutils import Vector
 
 from . import messages
 from .authoring.given_limbs import GivenLimbs, given_limbs
@@ -22,6 +24,8 @@ from .bake.clips import Clips, clips_baked
 from .bake.options import Action, After
 from .bake.report import bare_entry, whole_report
 from .bake.stepping import Progress, finish
+from .grabbing.scene.posing import KEEPS, grab_bone
+from .grabbing.solving.drag import GrabOptions
 from .matching.match import source_matched
 from .matching.match_plan import Arms
 from .planting.feet.options import Options
@@ -33,7 +37,7 @@ from .rig.blender.clips import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
 
-__all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "match", "plant", "rig"]
+__all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "grab", "match", "plant", "rig"]
 
 
 def rig(
@@ -153,6 +157,31 @@ def match(
     matched = finish(source_matched(bpy.context, ob, source, frames, scale_frame, arms, body), progress)
     said = {"file": bpy.data.filepath, "frames": matched["frames"], "matched": matched}
     return whole_report([bare_entry(perf_counter() - start, **said)])
+
+
+def grab(
+    ob: bpy.types.Object,
+    bone: str,
+    location: Sequence[float],
+    *,
+    pin_feet: bool = True,
+    hips: Literal["MOVE", "STAY"] = "MOVE",
+    spine: float = 1.0,
+    balance: float = 0.6,
+    lift_heels: bool = True,
+    rotation: Literal["AUTO", "KEEP", "FOLLOW"] = "AUTO",
+) -> dict:
+    """Bring the head of a bone to a place in the world, as near as what is held allows, by FK channels alone.
+
+    The pose is a function of the pose before and of the place. pin_feet: feet on the ground are held, where
+    `analytic_ik_pin` of their bones says nothing else. Keys as Auto Keying asks. Returns how far the bone is from its
+    place in world units, what was held, and which bones turned: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned":
+    ["spine"]}.
+    """
+    _check_armature(ob)
+    options = GrabOptions(hips == "MOVE", spine, balance, lift_heels, KEEPS[rotation])
+    done = grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options)
+    return {"missed": done.missed_world, "held": done.held, "turned": done.turned}
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

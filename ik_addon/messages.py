@@ -233,6 +233,7 @@ POLE_CANNOT_FOLLOW = Clause(
     "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
 )
 POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
+CONTROL_LOCKED = Clause("its control {control} is locked live. Press Release first, or go to a frame without the lock.")
 CONTROL_TORN = Clause(
     "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
 )
@@ -328,6 +329,14 @@ WORSE_LOOP = Part("the ends of the loop are {after:.2f} of a leg apart, before {
 WORSE_SUNKEN = Part("feet sink in by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_BODY = Part("the body moves by {after:.2f} of a leg")
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
+NO_KEYS_ON_CONTROLS = Refusal(
+    "Armature '{armature}': its controls have no keys in these frames. Plant the feet first, or snap IK to FK over the "
+    "range."
+)
+KEYS_STAY = Refusal(
+    "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
+)
+NOT_SIMPLIFIED = Refusal("Armature '{armature}': its action has all of its keys. Press Simplify Keys to have fewer.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
@@ -351,6 +360,9 @@ NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
 NO_LIVE_LOCK = Refusal("Armature '{armature}': no selected limb has a live lock. Select a hand or foot that has one.")
+LOCKS_ARE_LIVE = Refusal(
+    "Armature '{armature}': its locks are live and follow by themselves. There is nothing to update."
+)
 NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
 NO_SOURCE = Refusal(
     "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
@@ -549,6 +561,12 @@ AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc t
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
+SIMPLIFIED = Done(
+    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand "
+    "within {slide:.3%}"
+)
+ALL_KEYS_BACK = Done("All {keys} keys are back")
+FEW_KEYS = Note("{keys} keys, {before} before. Tips within {tips:.2%}, feet stand within {slide:.3%}")
 TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
 TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
@@ -737,7 +755,7 @@ RIGGED = Done("Rigged {limbs}")
 CLIP_MISSED = Note("Clip '{clip}' is not followed exactly: '{bone}' is off by up to {distance:.3g}")
 MOTION_MISSED = Note("The keys are not followed exactly: '{bone}' is off by up to {distance:.3g}")
 RIGGED_ARMATURES = Done("Rigged {count} armatures: {limbs}")
-CARRIES_LIMBS = Note("'{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
+CARRIES_LIMBS = Note("Bone '{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")
@@ -1080,6 +1098,16 @@ GRAB_NOT_BY_CHANNELS = Refusal(
     "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
 )
 GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
+GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the driver reads, or remove the driver.")
+GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
+GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")
+GRAB_KNEE_OF_CHAIN = Refusal("Bone '{bone}' is posed by its chain. Move its pole target, or use Swivel Knee.")
+GRAB_NO_LIMB = Refusal("Bone '{bone}' is part of no limb. Choose a hand, a foot, or a bone of its limb.")
+GRAB_NO_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Give the name of one of its bones.")
+GRABBED = Done("Grabbed '{bone}'{held}")
+GRAB_HOLDS = Part(", held {names}")
+GRAB_SHORT = Part("{length} short")
+GRABBED_SHORT = Done("Grabbed '{bone}'{held}: {short}")
 
 # What should not happen
 
@@ -1087,4 +1115,4 @@ FILE_FAILED = Clause("it failed with {kind} ({error}). Please report this.")
 HANDLER_FAILED = Refusal("Analytic IK: a chain could not be solved. Please report this.\n{trace}")
 EXPORT_WARNING_FAILED = Refusal("Analytic IK: an export could not be checked beforehand. Please report this.\n{trace}")
 OVERLAY_FAILED = Refusal("Analytic IK: the overlay could not be drawn. Please report this.\n{trace}")
-GIZMO_FAILED = Refusal("Analytic IK: the swivel gizmo could not be drawn. Please report this.\n{trace}")
+GIZMO_FAILED = Refusal("Analytic IK: a gizmo could not be drawn. Please report this.\n{trace}")

@@ -32,6 +32,7 @@ DESCRIBED_IN = {
     "bake/options.py",  # items of properties
     "planting/feet/options.py",  # items of properties
     "ui/operators/feet.py",  # items of properties
+    "ui/operators/keys.py",  # items of properties
     "ui/operators/polls.py",  # items of properties
     "ui/operators/travel.py",  # items of properties
     "ui/operators/certificates.py",  # what each button does

@@ -47,7 +47,7 @@ def checked_controls(
             if settings.pole_target is not None:
                 found.append(Control(settings.pole_target, settings.pole_subtarget, False))
             for control in found:
-                check_control(control)
+                check_control(control, frames is not None)
                 other = owners.setdefault((control.ob, control.bone), tip)
                 if other is not tip:
                     raise ChainError(messages.CONTROL_SHARED(tip=other.name, control=control.shown))

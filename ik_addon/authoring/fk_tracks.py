@@ -133,8 +133,20 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _channels(
     control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler
 ) -> list[tuple[Raw, ...]] | None:
-    """What a control's channels of `modes` hold for places (n, 3) and orientations (n, 4) in the world; None where
-    these cannot be told so, for what carries it is scaled unevenly."""
+    """See `channel_rows`; as a file keeps them."""
+    near = np.array(raw_values(control.owner, control.modes[-1]))
+    numbers = channel_rows(control, places, turns, sampler, near)
+    if numbers is None:
+        return None
+    return [*zip(*(map(tuple, each.astype(np.float32).tolist()) for each in numbers), strict=True)]
+
+
+def channel_rows(
+    control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler, near: np.ndarray
+) -> list[np.ndarray] | None:
+    """What a control's channels of `modes` hold, (n, 3 or 4) each, for places (n, 3) and orientations (n, 4) in the
+    world; None where these cannot be told so, for what carries it is scaled unevenly. near: numbers of its rotation to
+    which the first ones are nearest."""
     worlds = np.tile(np.eye(4), (len(places), 1, 1))
     worlds[:, :3, 3] = places
     if turns is not None:
@@ -159,5 +171,5 @@ def _channels(
     numbers = [basis[:, :3, 3]]
     for mode in control.modes:
         if mode != LOCATION:
-            numbers.append(continuous(turns_in(basis), mode, np.array(raw_values(control.owner, mode))))
-    return [*zip(*(map(tuple, each.astype(np.float32).tolist()) for each in numbers), strict=True)]
+            numbers.append(continuous(turns_in(basis), mode, near))
+    return numbers

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 import bpy
 
+from ..rig.data.held_feet import is_live_lock
 from .placing import Control, keyed_control
 from .selection import all_tips
-
-HOLDER = "analytic_ik_holder"
-"""A custom property of the Empties that show grips: a name is anybody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +43,5 @@ def live_locks_of(ob: bpy.types.Object) -> list[LiveLock]:
             # A control bone may have been deleted.
             gone = control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones)
             own = () if gone else control.owner.constraints
-            found += [LiveLock(tip.name, control, each) for each in own if _is_lock(each)]
+            found += [LiveLock(tip.name, control, each) for each in own if is_live_lock(each)]
     return found
-
-
-def _is_lock(constraint: bpy.types.Constraint) -> bool:
-    return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and HOLDER in constraint.target

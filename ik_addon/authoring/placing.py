@@ -7,10 +7,10 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from ..rig.blender.animation import drivers_of
+from ..rig.blender.animation import animated_paths, drivers_of
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.blended_bones import basis_at, is_share_animated, shares_of
-from ..rig.blender.dependencies import followed_nodes
+from ..rig.blender.dependencies import followed_nodes, may_act
 from ..rig.blender.rotations import (
     LOCATION,
     SCALE,
@@ -21,6 +21,7 @@ from ..rig.blender.rotations import (
     raw_values,
     rotation_in,
 )
+from ..rig.data.held_feet import is_live_lock
 from ..rig.pose.checks import control_words
 from ..rig.pose.reading import SceneReader
 from ..solvers import ChainError
@@ -61,14 +62,18 @@ class Control:
         return control_words(self.ob, self.bone)
 
 
-def check_control(control: Control) -> None:
-    """Raise ChainError where a control would not stay where it is put."""
+def check_control(control: Control, over_frames: bool = False) -> None:
+    """Raise ChainError where a control would not stay where it is put: at this frame, or at any."""
     if control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones):
         raise ChainError(messages.CONTROL_BONE_GONE(control=control.ob.name, bone=control.bone))
     if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
-    for constraint in control.owner.constraints:
-        if constraint.enabled and constraint.influence > 0.0 and not goes_along(control):
+    constraints = [*control.owner.constraints]
+    animated = {*animated_paths(control.ob)} if over_frames and constraints else ()
+    for constraint in constraints:
+        if may_act(constraint, animated) and not goes_along(control):
+            if is_live_lock(constraint):
+                raise ChainError(messages.CONTROL_LOCKED(control=control.shown))
             raise ChainError(messages.CONTROL_CONSTRAINED(constraint=constraint.name, control=control.shown))
     if control.bone and control.owner.bone.use_connect:
         raise ChainError(messages.CONTROL_CONNECTED(control=control.shown))

@@ -257,6 +257,25 @@ def _replace(
     curve.update()
 
 
+def write_curve(
+    curve: bpy.types.FCurve, frames: np.ndarray, numbers: np.ndarray, slopes: np.ndarray, span: tuple[float, float]
+) -> None:
+    """Put keys of a curve of its own in place of those within a span; frames, numbers (n), slopes (n, 2) by frame.
+
+    Its modifiers and all else that it has stay.
+    """
+    _replace(curve, frames, numbers, span, copied=False)
+    spans = np.diff(frames)
+    before, after = np.concatenate(([np.nan], spans)), np.concatenate((spans, [np.nan]))
+    _bend(curve, frames, slopes * np.stack((before, after), axis=1))
+    points = curve.keyframe_points
+    first = next(k for k, point in enumerate(points) if point.co[0] >= frames[0] - _SAME_FRAME)
+    for k in np.flatnonzero(slopes[1:-1, 0] == slopes[1:-1, 1]):
+        # Whoever moves one handle moves the other.
+        point = points[first + 1 + int(k)]
+        point.handle_left_type = point.handle_right_type = "ALIGNED"
+
+
 def _bend(curve: bpy.types.FCurve, frames: np.ndarray, slopes: np.ndarray) -> None:
     """Lead a curve from key to key with slopes (n, 2) before and after its keys at `frames`, where these are known."""
     points = curve.keyframe_points

@@ -8,7 +8,7 @@ from typing import Literal
 
 import bpy
 
-Kind = Literal["bake", "lock", "match", "plant"]
+Kind = Literal["bake", "keys", "lock", "match", "plant"]
 
 _kept: dict[tuple[str, ...], dict] = {}
 """By kind, and by kind and names of armature and action."""

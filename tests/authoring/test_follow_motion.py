@@ -249,6 +249,15 @@ def test_the_report_counts_the_limbs_and_names_the_frames(selected, arms, words,
     assert "(Foot.L, Knee.L)" in said
 
 
+def test_keys_that_the_controls_do_not_carry_exactly_are_told(capfd, monkeypatch):
+    in_motion()
+    monkeypatch.setattr(rigging, "VISIBLE", -1.0)
+    assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "the controls follow frames -2-13" in said
+    assert "Warning: The keys are not followed exactly: '" in said.splitlines()[-1]
+
+
 def test_arms_alone_are_counted_as_arms(capfd):
     ob = in_motion()
     bpy.ops.analytic_ik.rig_legs()

@@ -54,7 +54,9 @@ def test_a_bone_that_carries_limbs_is_asked_about(monkeypatch):
     asked = []
     monkeypatch.setattr(ANALYTIC_IK_OT_add, "ask", lambda *given: asked.append(given[-1]) or {"CANCELLED"})
     pressed()
-    assert asked == [f"'{carrier.name}' carries 2 legs and 2 arms and is no limb itself. Should a chain end there?"]
+    assert asked == [
+        f"Bone '{carrier.name}' carries 2 legs and 2 arms and is no limb itself. Should a chain end there?"
+    ]
     assert tips(ob) == {}
     # A script is not asked.
     bpy.ops.analytic_ik.add()

@@ -170,7 +170,8 @@ def _unlike(first, choices, default):
         value = "on" if first.default else "off"
         return None if re.match(rf"{value}\b", default) or f"{value} for scripts" in default else f"{value} at first"
     if first.type == "FLOAT":
-        return None if re.match(rf"{first.default:g}\b", default) else f"{first.default:g} at first"
+        shown = as_shown(first.default, first.subtype == "ANGLE")
+        return None if re.match(rf"{shown:g}\b", default) else f"{shown:g} at first"
     return None
 
 

@@ -22,7 +22,7 @@ def worst_pins(ob, drags: int) -> tuple[float, float]:
     body, pins, told = session.posed.body, 0.0, 0.0
     for _ in range(drags):
         drag, goal, held = random_drag(body, random)
-        pose = session.pose(drag, ob.matrix_world @ Vector(goal), held, GrabOptions())
+        pose = session.pose(bpy.context, drag, ob.matrix_world @ Vector(goal), held, GrabOptions())
         update()
         for k in held:
             limb = body.limbs[k]

@@ -20,7 +20,7 @@ def refused(ob, drag=None):
     with pytest.raises(ChainError) as error:
         session = GrabSession(bpy.context, ob)
         place = ob.matrix_world @ ob.pose.bones["hips"].head - Vector((0.0, 0.1, 0.3))
-        session.pose(drag or Drag("HIPS"), place, {}, GrabOptions())
+        session.pose(bpy.context, drag or Drag("HIPS"), place, {}, GrabOptions())
     update()
     assert apart(before, pose_of(ob), 1.0) == 0.0
     return str(error.value)
@@ -45,7 +45,7 @@ def test_a_bone_that_a_constraint_moves():
     assert refused(ob) == messages.GRAB_CONSTRAINED(bone="hips", constraint=constraint.name)
     constraint.mute = True
     update()
-    GrabSession(bpy.context, ob).pose(Drag("HIPS"), Vector((0.0, 0.1, 0.8)), {}, GrabOptions())
+    GrabSession(bpy.context, ob).pose(bpy.context, Drag("HIPS"), Vector((0.0, 0.1, 0.8)), {}, GrabOptions())
 
 
 def test_a_bone_that_does_not_turn_with_its_parent():

@@ -228,6 +228,33 @@ def test_it_is_pressed_seen_and_released(capfd):
 
 
 @pytest.mark.parametrize("as_bones", [False, True])
+def test_what_would_move_a_locked_control_says_so_and_changes_nothing(as_bones):
+    ob, prop = person(as_bones), new_prop()
+    tip = ob.pose.bones["forearm.L"]
+    lock_live(bpy.context, tip, Control(prop), range(20, 41))
+    tip.analytic_ik_influence = 0.0
+    go_to(30)
+    before = whole_state()
+    said = "is locked live. Press Release first, or go to a frame without the lock"
+    for refused in (
+        bpy.ops.analytic_ik.switch_to_ik,
+        bpy.ops.analytic_ik.snap_targets,
+        lambda: bpy.ops.analytic_ik.snap_targets(use_range=True, frame_start=1, frame_end=9),
+        lambda: bpy.ops.analytic_ik.lock_to_object(object=prop.name, frame_start=45, frame_end=50),
+    ):
+        with pytest.raises(RuntimeError, match=said):
+            refused()
+    with pytest.raises(RuntimeError, match="its locks are live and follow by themselves"):
+        bpy.ops.analytic_ik.lock_again()
+    assert whole_state() == before
+    # Where the lock is off it holds nothing, also with keys elsewhere.
+    go_to(5)
+    assert bpy.ops.analytic_ik.switch_to_ik() == {"FINISHED"}
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.analytic_ik.snap_targets(use_range=True, frame_start=1, frame_end=9)
+
+
+@pytest.mark.parametrize("as_bones", [False, True])
 def test_what_is_dragged_by_hand_takes_the_hand_along(as_bones):
     ob, prop = person(as_bones), new_prop()
     prop.scale = (1.0, 1.0, 1.0)

@@ -10,6 +10,7 @@ import pytest
 from ik_addon import ui
 from ik_addon.authoring.rigging import rig_legs
 
+from ..grabbing.bodies import person
 from ..helpers.controlled import human_with_ground, rigged_with_bones
 from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
@@ -115,6 +116,10 @@ def test_every_operator_asks_blender_for_a_step_to_undo(name):
 
 def sound() -> None:
     enter("POSE", walking_leg().ob, "shin")
+
+
+def person_posed() -> None:
+    enter("POSE", person(), "hips")
 
 
 def without_chain() -> None:
@@ -227,6 +232,11 @@ def native() -> None:
     bpy.ops.analytic_ik.make_native()
 
 
+def with_few_keys() -> None:
+    planted()
+    bpy.ops.analytic_ik.simplify_keys()
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -246,6 +256,8 @@ UNDONE = {
     "plant_feet": (sliding_walk, {"frame_start": 1, "frame_end": 40}),
     "plant_again": (planted, {}),
     "path_from_clip": (planted, {}),
+    "simplify_keys": (planted, {}),
+    "all_keys": (with_few_keys, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
     "release": (arm_with_a_prop, {}),
@@ -258,6 +270,8 @@ UNDONE = {
     "make_live": (native, {"only_selected": True}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
+    "grab": (person_posed, {"bone": "hips", "location": (0.0, 0.1, 0.7)}),
+    "pin": (person_posed, {"bone": "foot.L"}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
     "lock_interface": (sound, {}),
     "select_chain": (another_bone_selected, {"tip": "shin"}),
@@ -330,6 +344,8 @@ LACKS = {
     "plant_feet": "has no live chain. Add one first",
     "plant_again": "has no live chain. Add one first",
     "path_from_clip": "has no live chain. Add one first",
+    "simplify_keys": "has no live chain. Add one first",
+    "all_keys": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",
@@ -367,7 +383,7 @@ def test_an_operator_is_greyed_out_with_what_it_lacks(name):
         call()
 
 
-@pytest.mark.parametrize("name", sorted({*LACKS, *TRAVELING, "rig_legs", "cure"} - {"check"}))
+@pytest.mark.parametrize("name", sorted({*LACKS, *TRAVELING, "rig_legs", "cure", "grab", "pin"} - {"check"}))
 def test_what_is_linked_is_told_before_anything_is_pressed(name, tmp_path):
     rig = walking_leg()
     rig.ob.data.bones.active = rig.ob.data.bones["shin"]

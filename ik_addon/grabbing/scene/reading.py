@@ -42,8 +42,11 @@ class GrabBody:
         limbs = [limb for limb in find_limbs(ob.data.bones, arms=True, posed=posed).limbs if _has_links(limb)]
         if not limbs:
             raise ChainError(messages.NO_LIMB_TO_GRAB(armature=ob.name))
-        chains = {bone.name: tip for tip in live_tips(ob) for bone in known_bones(ob.pose.bones[tip])}
-        skeleton = _skeleton(ob, evaluated, index, frozenset(index[name] for name in chains))
+        tips = [tip for tip in live_tips(ob) if ob.pose.bones[tip].analytic_ik_influence > 0.0]
+        chains = {bone.name: tip for tip in tips for bone in known_bones(ob.pose.bones[tip])}
+        rigged = [limb for limb in limbs if limb.bones[-1] in chains]
+        posed_by_chains = {*chains, *(name for limb in rigged for name in (*limb.bones, limb.end, limb.toe) if name)}
+        skeleton = _skeleton(ob, evaluated, index, frozenset(index[name] for name in posed_by_chains))
         heads = [k for k, name in enumerate(self.names) if _HEAD.search(name.lower())]
         parts = [_parts(limb, index) for limb in limbs]
         if hips_of(skeleton, parts) < 0:

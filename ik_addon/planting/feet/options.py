@@ -105,7 +105,7 @@ class Options:
     path_rounding: float = _shown(
         1.0,
         name="Rounding",
-        description="How far before and after a corner the path is rounded, in strides",
+        description="How far around a corner the path is rounded, in strides",
         min=0.0,
         soft_max=3.0,
     )
@@ -120,6 +120,11 @@ class Options:
     added_speed: float = ADDED_SPEED
     added_turn: float = ADDED_TURN
     limits: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def known(cls, settings: Mapping[str, Any]) -> "Options":
+        """The options among the settings that a file keeps, which may be of another version."""
+        return cls(**{each.name: settings[each.name] for each in fields(cls) if each.name in settings})
 
 
 SHOWN: dict[str, tuple[Any, Mapping[str, Any]]] = {

@@ -65,8 +65,10 @@ def foot_path(clip: LegMotion, sole: HeelAndBall, leg: int, anchors: Anchors, op
 
 def faded_turns(vectors: np.ndarray, known: np.ndarray, clip: LegMotion, options: Options) -> np.ndarray:
     """The turns (T, 3, 3) by vectors (T, 3) that are known in some frames, faded between these."""
-    slopes = _slopes_inside(vectors, known, clip.fps)
-    return turns_by(bridged(vectors, known, slopes, lambda end: _fade(end, options.added_turn, clip.fps, options)))
+    slopes = slopes_inside(vectors, known, clip.fps)
+    return turns_by(
+        bridged(vectors, known, slopes, lambda end: fade_frames(end, options.added_turn, clip.fps, options))
+    )
 
 
 def _turned(clip: LegMotion, leg: int, flats: list[Flat], options: Options) -> np.ndarray:
@@ -98,10 +100,10 @@ def _placed(
     pivots = _wandering(pivots, known)
     captured = clip.ankles[leg] + applied(clip.feet[leg], pivots)
     # At the end of a lock the correction goes on as it changed in it: where a capture stands, there is none.
-    slopes = _slopes_inside(places - captured, known, clip.fps)
+    slopes = slopes_inside(places - captured, known, clip.fps)
     fastest = options.added_speed * clip.size
     slopes *= np.minimum(1.0, fastest / clip.fps / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), TINY))
-    corrections = bridged(places - captured, known, slopes, lambda end: _fade(end, fastest, clip.fps, options))
+    corrections = bridged(places - captured, known, slopes, lambda end: fade_frames(end, fastest, clip.fps, options))
     return pivots, np.where(known[:, None], places, captured + corrections)
 
 
@@ -115,7 +117,7 @@ def _wandering(pivots: np.ndarray, known: np.ndarray) -> np.ndarray:
     return (1.0 - share) * pivots[before] + share * pivots[after]
 
 
-def _slopes_inside(values: np.ndarray, known: np.ndarray, fps: float) -> np.ndarray:
+def slopes_inside(values: np.ndarray, known: np.ndarray, fps: float) -> np.ndarray:
     """(T, 3): the slopes of values at the ends of known runs, per frame, as far as the runs show them."""
     slopes = np.zeros_like(values)
     for first, last in runs(known):
@@ -128,7 +130,7 @@ def _slopes_inside(values: np.ndarray, known: np.ndarray, fps: float) -> np.ndar
     return slopes
 
 
-def _fade(value: np.ndarray, speed: float, fps: float, options: Options) -> int:
+def fade_frames(value: np.ndarray, speed: float, fps: float, options: Options) -> int:
     """How many frames a correction takes to fade so that it adds no more than `speed`, per second."""
     return max(1, ceil(max(options.blend, PEAK * float(np.linalg.norm(value)) / speed) * fps))
 

@@ -98,8 +98,7 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) 
     ob = _footprint(tip, frames[stance.first], frames[stance.last])
     if ob is None:
         return None
-    now = Matrix.LocRotScale(*ob.matrix_world.decompose()[:2], None)
-    base = Matrix(new_footprint(ob).base)
+    now, base = place_of(ob), Matrix(new_footprint(ob).base)
     if np.allclose(now @ base.inverted_safe(), np.eye(4), atol=_UNMOVED):
         return None
     return np.array(here @ base.inverted_safe() @ now @ here.inverted_safe(), float)
@@ -107,6 +106,11 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) 
 
 _UNMOVED = 1e-6
 """By which elements of matrices in single precision may differ."""
+
+
+def place_of(footprint: bpy.types.Object) -> Matrix:
+    """Where a footprint is in the world, without its size."""
+    return Matrix.LocRotScale(*footprint.matrix_world.decompose()[:2], None)
 
 
 def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
@@ -154,10 +158,11 @@ def make_footprints(
         here, there = Matrix(kept.base), base_of(stance, sole, clip.feet[stance.leg])
         if not np.allclose(here, there, atol=_UNMOVED):
             empty.matrix_world = there @ here.inverted_safe() @ empty.matrix_world
-            kept.base = _numbers(there)
+            kept.base = numbers_of(there)
         if empty.name == _name(tip, kept.first):
             empty.name = _name(tip, first)
         kept.first, kept.last = first, last
+        kept.shown = numbers_of(place_of(empty))
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
@@ -174,11 +179,12 @@ def _new(tip: bpy.types.PoseBone, base: Matrix, first: int) -> bpy.types.Object:
     empty.matrix_world = base
     kept = new_footprint(empty)
     kept.armature, kept.tip, kept.first = tip.id_data, tip.name, first
-    kept.base = _numbers(base)
+    kept.base = numbers_of(base)
     return empty
 
 
-def _numbers(matrix: Matrix) -> list[float]:
+def numbers_of(matrix: Matrix) -> list[float]:
+    """A matrix by its columns, as a file keeps it."""
     return [number for column in matrix.col for number in column]
 
 

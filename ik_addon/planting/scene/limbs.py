@@ -46,7 +46,7 @@ def controls_ready(
     controls = checked_controls(tips, range(1))
     leave_to_poles(context, tips, controls)
     for tip, (target, _) in controls.items():
-        check_control(keyed_control(tip, target))
+        check_control(keyed_control(tip, target), over_frames=True)
     check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
     return controls
 

@@ -10,11 +10,11 @@ from mathutils import Matrix
 from ... import messages
 from ...authoring.control_collections import home_of
 from ...authoring.keys import curves_at, remove_animation
-from ...authoring.live_locks import HOLDER, LiveLock, live_locks_of
+from ...authoring.live_locks import LiveLock, live_locks_of
 from ...authoring.placing import Control, Placer
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.clips import motion_frames
-from ...rig.data.held_feet import BLEND
+from ...rig.data.held_feet import BLEND, HOLDER
 from ...rig.data.undoing import all_or_nothing
 from ...rig.pose.reading import SceneReader
 from ...rig.status.problems import check_changeable

@@ -10,6 +10,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
+from ...authoring.live_locks import live_locks_of
 from ...authoring.placing import Control
 from ...authoring.snap import pose_snapped
 from ...bake.stepping import Steps, at_once, part_of
@@ -243,7 +244,8 @@ def locked_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict
         by_tip.setdefault(record.tip, []).append(record)
     ordered = _check_circles(ob, holds_of(ob))
     if not ordered:
-        raise ChainError(messages.NOT_LOCKED(armature=ob.name))
+        said = messages.LOCKS_ARE_LIVE if live_locks_of(ob) else messages.NOT_LOCKED
+        raise ChainError(said(armature=ob.name))
     wholes: dict[bpy.types.PoseBone, range] = {}
     bars: dict[bpy.types.PoseBone, list[Bar]] = {}
     for tip in ordered:

@@ -1,7 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 import bpy
 import numpy as np
@@ -24,6 +24,7 @@ from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Stage, stands_on
+from .edits import with_edits
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
@@ -171,7 +172,8 @@ def planted_and_kept(
     path: bpy.types.Object | None = None,
 ) -> Steps[dict]:
     """In steps: the same, and the action keeps how, for `planted_again`."""
-    report = yield from planted(context, tips, frames, options, ground, footprints, path)
+    steps = planted(context, tips, frames, options, ground, footprints, path)
+    report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
         **asdict(options),
         "tips": [tip.name for tip in tips],
@@ -197,8 +199,7 @@ def planted_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dic
     if not tips:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     # What was changed by hand is wanted.
-    known = {each.name: settings[each.name] for each in fields(Options) if each.name in settings} | {"anyway": True}
-    options, ground = Options(**known), planted_on(context, ob)
+    options, ground = Options.known(settings | {"anyway": True}), planted_on(context, ob)
     frames, path = range(*settings["frames"]), path_named(context.scene, settings.get("path", ""))
     return (yield from planted_and_kept(context, tips, frames, options, ground, settings["footprints"], path))
 

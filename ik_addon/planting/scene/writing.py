@@ -24,6 +24,7 @@ from ...rig.data.control_clips import controls_follow, with_its_clip
 from ..feet.clip import applied, vectors_of
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
+from .kept_keys import forget_kept
 from .limbs import keyed_control
 from .reading import BodyRows, Capture
 from .riders import UNTURNED
@@ -278,6 +279,7 @@ def write_copies(
         source = owner.animation_data.action if owner.animation_data else None
         is_copy = in_copy or (again and is_made(owner, made))
         action = write_keys(owner, channels, "CURRENT" if is_copy else "COPY", made)
+        forget_kept(action)
         if not again:
             forget_source(action)
         elif not is_copy:

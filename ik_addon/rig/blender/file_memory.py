@@ -3,6 +3,20 @@
 from dataclasses import dataclass, field, fields
 
 import bpy
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class MovedStep:
+    """What the keys of a step were before its footprint was moved, and what they are now.
+
+    place: of the footprint before, the columns of its matrix. before, after: points and handles of the F-Curves of its
+    control.
+    """
+
+    place: list[float]
+    before: list[np.ndarray]
+    after: list[np.ndarray]
 
 
 @dataclass(slots=True)
@@ -24,6 +38,7 @@ class FileMemory:
     drawn: depsgraphs in which chains were solved, or that were drawn already: their addresses and view layers.
     driven: by control, an object and a bone or "", the chains that follow it, by the names of armature object and tip
     bone: a redraw of the panels asks for them dozens of times.
+    moved_steps: by the session numbers of footprints that were moved.
     limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
     takes too long for every redraw.
     """
@@ -38,6 +53,7 @@ class FileMemory:
     played: dict[int, tuple[int, int]] = field(default_factory=dict)
     drawn: set[tuple[int, str]] = field(default_factory=set)
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
+    moved_steps: dict[int, MovedStep] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)
 
     def forget(self) -> None:

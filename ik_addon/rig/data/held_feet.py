@@ -1,4 +1,4 @@
-"""What actions and Empties keep of feet: footprints, and limbs that are locked to objects."""
+"""What actions and Empties keep of feet and hands: footprints, and limbs that are locked to objects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ class Footprint(bpy.types.PropertyGroup):
     """What an Empty keeps of the stance that it shows.
 
     armature, tip: of the leg. first, last: frames of the scene. base: where the stance was planned, in the world.
+    shown: where the Empty was when the foot's keys were last brought there; zeros: nothing tells.
     """
 
     armature: bpy.props.PointerProperty(type=bpy.types.Object)
@@ -20,6 +21,7 @@ class Footprint(bpy.types.PropertyGroup):
     first: bpy.props.IntProperty()
     last: bpy.props.IntProperty()
     base: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
+    shown: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
 
 
 def footprint_of(ob: bpy.types.Object) -> Footprint | None:
@@ -43,6 +45,15 @@ def _unregister_footprint() -> None:
     """Take that away."""
     delattr(bpy.types.Object, _FOOTPRINT)
     bpy.utils.unregister_class(Footprint)
+
+
+HOLDER = "analytic_ik_holder"
+"""A custom property of the Empties that show grips: a name is anybody's."""
+
+
+def is_live_lock(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint lets a control follow the Empty that shows a grip."""
+    return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and HOLDER in constraint.target
 
 
 _KEPT = "analytic_ik_holds"

@@ -25,6 +25,7 @@ from ..blender.evaluation import (
 from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
 from ..data.control_links import keep_all
+from ..data.held_feet import footprint_of
 from ..data.settings import target_and_pole
 from ..model.order import ChainName, live_tips
 from ..pose.lending import loans
@@ -213,6 +214,19 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     """After something changed within a frame: solve the chains that read it."""
     loans.take_back()
     _after_update(scene, depsgraph)
+    _tell_of_footprints(scene, depsgraph)
+
+
+@_guarded
+def _tell_of_footprints(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    tell = memory.footprints_moved
+    if tell is None or depsgraph.mode != "VIEWPORT" or not depsgraph.id_type_updated("OBJECT"):
+        return
+    moved = (each.id for each in depsgraph.updates if each.is_updated_transform)
+    footprints = [ob.original for ob in moved if isinstance(ob, Object) and footprint_of(ob) is not None]
+    if footprints and tell(scene, footprints):
+        # Blender evaluates what is changed here once more, and tells no handler.
+        evaluate_solved()
 
 
 def _changed_in(depsgraph: bpy.types.Depsgraph) -> tuple[set[Object], set[Object], set[Armature]]:

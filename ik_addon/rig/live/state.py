@@ -1,7 +1,7 @@
 """What the handlers remember from one call to the next, and what that tells of how chains are solved."""
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -22,6 +22,7 @@ class LiveState:
     """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
     nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: failures
     that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
+    footprints_moved: who is told of footprints that may have moved, in which scene, and says whether keys went along.
     """
 
     plans: dict[int, ScenePlan] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class LiveState:
     missed: bool = False
     reported: set[str] = field(default_factory=set)
     prepared: list[tuple] = field(default_factory=list)
+    footprints_moved: Callable[[bpy.types.Scene, list[bpy.types.Object]], bool] | None = None
 
     def was_prepared(self, *evaluation: object) -> bool:
         """Whether the handlers before an evaluation, whose end this is, have run to their end."""

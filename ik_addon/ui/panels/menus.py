@@ -21,6 +21,7 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_plant_feet,
     ANALYTIC_IK_OT_release,
 )
+from ..operators.keys import ANALYTIC_IK_OT_all_keys, ANALYTIC_IK_OT_simplify_keys
 from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
@@ -30,6 +31,7 @@ from ..operators.rigs import (
 )
 from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.travel import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
+from ..view.grab import ANALYTIC_IK_OT_grab, ANALYTIC_IK_OT_pin
 from ..view.swivel import ANALYTIC_IK_OT_swivel
 from .exporting import draw_in_menu
 
@@ -37,6 +39,7 @@ _ENTRIES = (
     ((ANALYTIC_IK_OT_add, "CON_KINEMATIC"), (ANALYTIC_IK_OT_rig_legs, "NONE"), (ANALYTIC_IK_OT_remove, "X")),
     ((ANALYTIC_IK_OT_adopt, "CONSTRAINT_BONE"), (ANALYTIC_IK_OT_restore, "NONE")),
     ((ANALYTIC_IK_OT_snap_targets, "NONE"), (ANALYTIC_IK_OT_snap_pose, "NONE")),
+    ((ANALYTIC_IK_OT_grab, "VIEW_PAN"), (ANALYTIC_IK_OT_pin, "PINNED")),
     ((ANALYTIC_IK_OT_swivel, "CON_ROTLIKE"), (ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT")),
     ((ANALYTIC_IK_OT_match_source, "NONE"),),
     (
@@ -44,6 +47,7 @@ _ENTRIES = (
         (ANALYTIC_IK_OT_plant_again, "NONE"),
         (ANALYTIC_IK_OT_path_from_clip, "NONE"),
     ),
+    ((ANALYTIC_IK_OT_simplify_keys, "NONE"), (ANALYTIC_IK_OT_all_keys, "NONE")),
     ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE"), (ANALYTIC_IK_OT_release, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
     ((ANALYTIC_IK_OT_bake_for_export, "NONE"), (ANALYTIC_IK_OT_back_to_live, "NONE")),

@@ -24,6 +24,7 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_plant_feet,
     ANALYTIC_IK_OT_release,
 )
+from ..operators.keys import ANALYTIC_IK_OT_all_keys, ANALYTIC_IK_OT_simplify_keys
 from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, running
 from ..operators.travel import (
     ANALYTIC_IK_OT_back_to_live,
@@ -72,6 +73,7 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         report = of_action("plant", ob)
         if report is not None:
             _draw_report(layout, context, report)
+        _draw_keys(layout, context, ob)
         column = layout.column(align=True)
         row = column.row(align=True)
         row.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
@@ -85,7 +87,22 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         report = of_action("match", ob)
         if report is not None:
             _draw_match(layout, context, report)
-        draw_muted(layout, context, ob)
+        # The button is in the panel below.
+        draw_muted(layout, context, ob, with_button=False)
+
+
+def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+    """Few keys, or all."""
+    from ...planting.scene.kept_keys import FEW_KEYS, record
+
+    row = layout.row(align=True)
+    row.operator(ANALYTIC_IK_OT_simplify_keys.bl_idname, icon="IPO_EASE_IN_OUT")
+    if record(ob, FEW_KEYS):
+        row.operator(ANALYTIC_IK_OT_all_keys.bl_idname, icon="LOOP_BACK")
+        report = of_action("keys", ob)
+        if report is not None:
+            shown = {name: report[name] for name in ("keys", "tips", "slide")}
+            draw_sentence(layout, context, messages.FEW_KEYS(before=report["keys_before"], **shown), "DOT")
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:

@@ -14,6 +14,7 @@ _PAGE = "reference/"
 _SETTINGS = {
     **{name: setting.heading for name, setting in SETTINGS.items() if setting.heading},
     "*overlay": "overlay",
+    "pin": "grab",
     "*": "settings-of-a-chain",
 }
 """Headings of the reference, by the names of properties without their prefix."""
@@ -22,6 +23,8 @@ _OPERATORS = {
     "rig_legs": "making-chains",
     "remove": "removing-a-chain",
     "limit_knees": "limit-to-hinge",
+    "grab": "grab",
+    "pin": "grab",
     "swivel": "swivel",
     "switch_*": "fkik",
     "snap_*": "fkik",
@@ -30,6 +33,8 @@ _OPERATORS = {
     "make_*": "make-native",
     "bake": "bake",
     "check": "bake",
+    "simplify_keys": "simplify-keys",
+    "all_keys": "simplify-keys",
     "*": "panels",
 }
 """The same by operators. The first pattern that fits counts."""

@@ -19,6 +19,7 @@ from ..operators.chains import (
     ANALYTIC_IK_OT_select_chain,
     ANALYTIC_IK_OT_unmute,
     add_label,
+    may_be_limb,
 )
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
@@ -120,11 +121,14 @@ def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem
             button.kind, button.bone, button.what = wanted
 
 
-def draw_muted(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+def draw_muted(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, with_button: bool = True
+) -> None:
     """Why such buttons are off, and the button that changes it; nothing while a chain is live."""
     if not (live_tips(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
         draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
-        layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
+        if with_button:
+            layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
 
 
 _LIMBS_SHOWN = 8
@@ -174,7 +178,7 @@ def draw_beginnings(
     for tip in tips[:_LIMBS_SHOWN]:
         grid.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name).tip = tip.name
     # Limb after limb may be rigged by hand; hips are none.
-    is_limb = bone is not None and add_label(context) != ANALYTIC_IK_OT_add.bl_label
+    is_limb = bone is not None and may_be_limb(bone)
     if is_limb:
         draw_add(layout, context, "CON_KINEMATIC")
     # The stubs do not know what it returns.

@@ -1,0 +1,282 @@
+"""Few keys for the same motion: cubics from key to key, with one slope at each, as few as stay within a tolerance.
+
+A cubic is given by numbers and slopes at both ends (Hermite). Blender's F-Curve is the same where handles are a third
+of the way to the next key. Rows are frames, counted from 0; the error of a motion is measured where it is seen, by
+whoever asks, and is 1 at the tolerance. Arrays alone.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+Error = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""How far numbers (n, C) at rows (n,), whole or between two, are off: (n,), 1 at the tolerance."""
+
+_HOPELESS, _MISSES = 3.0, 5
+"""A span that is off by so many times the tolerance becomes no better by refitting, and one that follows so many spans
+which are too long is too long too."""
+_LONG, _LOOKS = 8, (0.2, 0.5, 0.8)
+"""A span longer than that is looked at here and there first."""
+_PREFERRED = 0.4
+"""By how much a key costs less in a row that is preferred."""
+_SMOOTH = 1e-3
+"""Of ways with as many keys, that with the least squares of errors: how much an error of 1 costs, in keys."""
+_ROUNDS, _TIGHTER, _REWEIGHTED = 12, 1.5, 6
+_STIFFNESS = 1e-9
+"""Part of the mean weight with which keys are held where they are: rows may be too few to tell all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedCurve:
+    """Keys in rows (K,), with numbers (K, C) and slopes (K, 2, C) by row, before and after each key."""
+
+    rows: np.ndarray
+    numbers: np.ndarray
+    slopes: np.ndarray
+
+    def at(self, rows: np.ndarray) -> np.ndarray:
+        """The numbers (n, C) at rows (n,), whole or not, from the first key to the last."""
+        return np.einsum("nk,nkc->nc", *self._spans(rows, hermite_weights))
+
+    def with_keys(self, rows: Collection[int]) -> "KeyedCurve":
+        """The same curve with keys in more rows."""
+        every = np.array(sorted({*self.rows.tolist(), *rows}))
+        slopes = np.repeat(np.einsum("nk,nkc->nc", *self._spans(every, _slope_weights))[:, None], 2, axis=1)
+        kept = np.searchsorted(every, self.rows)
+        numbers = self.at(every)
+        numbers[kept], slopes[kept] = self.numbers, self.slopes
+        return KeyedCurve(every, numbers, slopes)
+
+    def _spans(self, rows: np.ndarray, weights_of: Callable) -> tuple[np.ndarray, np.ndarray]:
+        k = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, len(self.rows) - 2)
+        lengths = (self.rows[k + 1] - self.rows[k]).astype(float)
+        ends = (self.numbers[k], self.slopes[k, 1], self.numbers[k + 1], self.slopes[k + 1, 0])
+        return weights_of((rows - self.rows[k]) / lengths, lengths), np.stack(ends, axis=1)
+
+
+def smooth_curve(rows: np.ndarray, numbers: np.ndarray, slopes: np.ndarray) -> KeyedCurve:
+    """Keys with one slope (K, C) each."""
+    return KeyedCurve(rows, numbers, np.repeat(slopes[:, None], 2, axis=1))
+
+
+def curve_through(thirds: np.ndarray, first: int) -> KeyedCurve:
+    """Cubics from row to row that go through numbers (3 n + 1, C) at thirds as well, with keys in all rows from
+    `first`."""
+    start, one, two, end = (thirds[k : len(thirds) - 3 + k : 3] for k in range(4))
+    numbers = thirds[::3]
+    slopes = np.zeros((len(numbers), 2, numbers.shape[1]))
+    slopes[:-1, 1] = (18.0 * one - 11.0 * start - 9.0 * two + 2.0 * end) / 2.0
+    slopes[1:, 0] = (11.0 * end - 18.0 * two + 9.0 * one - 2.0 * start) / 2.0
+    slopes[0, 0], slopes[-1, 1] = slopes[0, 1], slopes[-1, 0]
+    return KeyedCurve(np.arange(first, first + len(numbers)), numbers, slopes)
+
+
+def joined(curves: list[KeyedCurve]) -> KeyedCurve:
+    """One curve of several, each of which begins with the last key of the one before."""
+    rows, numbers = (
+        np.concatenate([getattr(curves[0], name), *(getattr(each, name)[1:] for each in curves[1:])])
+        for name in ("rows", "numbers")
+    )
+    slopes = [curves[0].slopes]
+    for each in curves[1:]:
+        slopes[-1][-1, 1] = each.slopes[0, 1]
+        slopes.append(each.slopes[1:])
+    return KeyedCurve(rows, numbers, np.concatenate(slopes))
+
+
+def hermite_weights(shares: np.ndarray, lengths: np.ndarray | float) -> np.ndarray:
+    """The weights (n, 4) of number and slope at the start, number and slope at the end, of spans of these lengths."""
+    t = shares
+    return np.stack(
+        ((1 + 2 * t) * (1 - t) ** 2, t * (1 - t) ** 2 * lengths, t * t * (3 - 2 * t), t * t * (t - 1) * lengths),
+        axis=-1,
+    )
+
+
+def _slope_weights(shares: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    t = shares
+    bend = 6.0 * t * (t - 1.0) / lengths
+    return np.stack((bend, (3.0 * t - 1.0) * (t - 1.0), -bend, t * (3.0 * t - 2.0)), axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedMotion:
+    """A motion that keys are to give, or a stretch of it from row `first` to row `last`.
+
+    numbers: (T, C), at all rows. slopes: (T, C), by row. free: (T,) bool, where a key may have another slope, and
+    inside the stretch other numbers, if that is better. error: see `Error`. looks: so many times a row it is asked.
+    """
+
+    numbers: np.ndarray
+    slopes: np.ndarray
+    free: np.ndarray
+    error: Error
+    first: int
+    last: int
+    looks: int = 1
+
+
+def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] = ()) -> tuple[KeyedCurve, float]:
+    """The fewest keys with which a motion is within the tolerance, and how far it is off.
+
+    longest: span, in rows. preferred: rows in which a key costs less. Each span from key to key is first fitted by
+    itself, and the shortest path over spans that fit is taken; then all keys are fitted together. Where that is off,
+    spans have to be better, and it is done again.
+    """
+    errors, tight = _span_errors(motion, longest), np.ones(motion.last - motion.first + 1)
+    tries: list[tuple[KeyedCurve, float]] = []
+    for _ in range(_ROUNDS):
+        rows = _shortest(errors, tight, [row - motion.first for row in preferred]) + motion.first
+        curve = _refitted(motion, rows)
+        seen = np.arange(motion.first * motion.looks, motion.last * motion.looks + 1) / motion.looks
+        off = motion.error(curve.at(seen), seen)
+        worst = float(off.max())
+        tries.append((curve, worst))
+        if worst <= 1.0 or not motion.free[rows].any():
+            break
+        for first, last in pairwise(rows.tolist()):
+            if off[(seen >= first) & (seen <= last)].max() > 1.0:
+                tight[first - motion.first : last - motion.first + 1] *= _TIGHTER
+    return min(tries, key=lambda each: each[1])
+
+
+def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
+    """(T, longest + 1), how far the best cubic from each row over so many is off; from one row to the next, 0."""
+    count = motion.last - motion.first + 1
+    longest = min(longest, count - 1)
+    errors, misses, alive = np.full((count, longest + 1), np.inf), np.zeros(count, int), np.ones(count, bool)
+    errors[:-1, 1] = 0.0
+    for span in range(2, longest + 1):
+        starts = np.flatnonzero(alive[: count - span])
+        if not len(starts):
+            break
+        steps = span * motion.looks
+        offsets = np.arange(1, steps) / motion.looks
+        fits = _fits(motion, starts + motion.first, span)
+        off = np.zeros(len(starts))
+        if span > _LONG:
+            off = _off(motion, fits, starts, span, np.unique(np.round(np.array(_LOOKS) * span)))
+        close = off < _HOPELESS
+        off[close] = _off(motion, fits[close], starts[close], span, offsets)
+        errors[starts, span] = off
+        misses[starts] += off > 1.0
+        alive[starts] &= (off < _HOPELESS) & (misses[starts] <= _MISSES)
+    return errors
+
+
+def _off(motion: WantedMotion, fits: np.ndarray, starts: np.ndarray, span: int, offsets: np.ndarray) -> np.ndarray:
+    """How far cubics (m, 4, C) from rows of the stretch are off at most, (m,), at so many rows from there."""
+    if not len(starts):
+        return np.zeros(0)
+    numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
+    rows = (starts[:, None] + motion.first) + offsets
+    return motion.error(numbers.reshape(-1, numbers.shape[2]), rows.reshape(-1)).reshape(rows.shape).max(axis=1)
+
+
+def _fits(motion: WantedMotion, starts: np.ndarray, span: int) -> np.ndarray:
+    """The cubics (m, 4, C) over so many rows from each of these, their free slopes those of least squares."""
+    ends, numbers, slopes = starts + span, motion.numbers, motion.slopes
+    fits = np.stack((numbers[starts], slopes[starts], numbers[ends], slopes[ends]), axis=1)
+    if span < 3:
+        return fits
+    basis = hermite_weights(np.arange(1, span) / span, float(span))
+    for which in ([1], [3], [1, 3]):
+        chosen = np.flatnonzero((motion.free[starts] == (1 in which)) & (motion.free[ends] == (3 in which)))
+        if len(chosen):
+            fits[np.ix_(chosen.tolist(), which)] = 0.0
+            inner = numbers[starts[chosen, None] + np.arange(1, span)]
+            rest = inner - np.einsum("nk,mkc->mnc", basis, fits[chosen])
+            fits[np.ix_(chosen.tolist(), which)] = np.einsum("kn,mnc->mkc", np.linalg.pinv(basis[:, which]), rest)
+    return fits
+
+
+def _shortest(errors: np.ndarray, tight: np.ndarray, preferred: Collection[int]) -> np.ndarray:
+    """The rows of the shortest path from the first to the last over spans whose error, times how tight it is there, is
+    no more than 1. errors: see `_span_errors`."""
+    count, longest = len(errors), errors.shape[1] - 1
+    steps, highest = np.full(errors.shape, np.inf), tight.copy()
+    for span in range(1, longest + 1):
+        highest = np.maximum(highest[: count - span], tight[span:])
+        own = errors[: count - span, span]
+        steps[: count - span, span] = np.where(own * highest <= 1.0, 1.0 + _SMOOTH * np.minimum(own, 1.0) ** 2, np.inf)
+    cost, came, cheaper = np.full(count, np.inf), np.zeros(count, int), np.zeros(count)
+    cost[0] = 0.0
+    cheaper[[row for row in preferred if 0 < row < count]] = _PREFERRED
+    for row in range(1, count):
+        spans = np.arange(1, min(row, longest) + 1)
+        ways = cost[row - spans] + steps[row - spans, spans]
+        least = int(ways.argmin())
+        cost[row], came[row] = ways[least] - cheaper[row], row - spans[least]
+    path = [count - 1]
+    while path[-1]:
+        path.append(came[path[-1]])
+    return np.array(path[::-1])
+
+
+def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
+    """Keys in these rows, together as near to the motion as they can be: least squares, in which what is farthest off
+    counts more each time."""
+    first, last = motion.first, motion.last
+    numbers, slopes = motion.numbers[rows], _mean_slopes(motion, rows)
+    start = np.empty((2 * len(rows), numbers.shape[1]))
+    start[0::2], start[1::2] = numbers, slopes
+    unknown = np.repeat(motion.free[rows], 2)
+    # A clip keeps what it holds at its ends.
+    unknown[[0, -2]] = False
+    seen = np.arange(first, last + 1)
+    if not unknown.any() or motion.looks > 1:
+        return smooth_curve(rows, numbers, slopes)
+    k = np.clip(np.searchsorted(rows, seen, side="right") - 1, 0, len(rows) - 2)
+    lengths = (rows[k + 1] - rows[k]).astype(float)
+    basis = np.zeros((len(seen), len(start)))
+    basis[np.arange(len(seen))[:, None], 2 * k[:, None] + np.arange(4)] = hermite_weights(
+        (seen - rows[k]) / lengths, lengths
+    )
+    at_start = basis @ start
+    rest, free = motion.numbers[first : last + 1] - at_start, basis[:, unknown]
+    best, least = start, float(motion.error(at_start, seen).max())
+    weights = np.ones(len(seen))
+    for _ in range(_REWEIGHTED):
+        weighted = free * weights[:, None]
+        normal = weighted.T @ weighted
+        normal[np.diag_indices_from(normal)] += _STIFFNESS * np.trace(normal) / len(normal)
+        found = start.copy()
+        found[unknown] += np.linalg.solve(normal, weighted.T @ (rest * weights[:, None]))
+        off = motion.error(basis @ found, seen)
+        worst = float(off.max())
+        if worst < least:
+            best, least = found, worst
+        weights = weights * np.sqrt(0.3 + off / max(worst, 1e-12))
+        weights /= weights.mean()
+    return smooth_curve(rows, best[0::2], best[1::2])
+
+
+def _mean_slopes(motion: WantedMotion, rows: np.ndarray) -> np.ndarray:
+    """Slopes (K, C) at keys: where they are free the mean of those that suit the spans on both sides best."""
+    total, seen = np.zeros((len(rows), motion.numbers.shape[1])), np.zeros(len(rows))
+    spans = np.diff(rows)
+    for span in np.unique(spans):
+        k = np.flatnonzero(spans == span)
+        fits = _fits(motion, rows[k], int(span))
+        total[k] += fits[:, 1]
+        total[k + 1] += fits[:, 3]
+        seen[k] += 1
+        seen[k + 1] += 1
+    return np.where(motion.free[rows, None], total / seen[:, None], motion.slopes[rows])
+
+
+def local_slopes(numbers: np.ndarray, half: int) -> np.ndarray:
+    """Slopes (T, C) by row of the parabola that suits `half` rows to either side best; fewer at the ends."""
+    count = len(numbers)
+    slopes = np.zeros_like(numbers, float)
+    if count < 2:
+        return slopes
+    rows = np.arange(count)
+    for first, last in {(max(-half, -row), min(half, count - 1 - row)) for row in rows.tolist()}:
+        at = rows[(np.maximum(-half, -rows) == first) & (np.minimum(half, count - 1 - rows) == last)]
+        offsets = np.arange(first, last + 1)
+        powers = offsets[:, None] ** np.arange(min(3, len(offsets)))
+        slopes[at] = np.einsum("n,mnc->mc", np.linalg.pinv(powers.astype(float))[1], numbers[at[:, None] + offsets])
+    return slopes

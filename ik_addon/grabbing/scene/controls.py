@@ -1,0 +1,84 @@
+"""Limbs with live chains: their controls are moved, or held, in place of their bones."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Matrix, Quaternion
+
+from ... import messages
+from ...authoring.placing import Control, Placer, check_control, keyed_control
+from ...rig.blender.dependencies import carriers
+from ...rig.blender.rotations import Raw, channel_of
+from ...rig.pose.reading import SceneReader
+from ...solvers import ChainError
+from ..solving.turns import NO_MOVE, Move
+
+_STAYS = 1e-6
+"""Of a matrix element: a control that is so near to its place is not touched."""
+
+
+@dataclass(frozen=True)
+class LimbControl:
+    """What moves the end of a limb: its control, where that is in the pose before, and what its channels hold."""
+
+    tip: str
+    control: Control
+    world: Matrix
+    channels: dict[str, Raw]
+
+
+def control_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgraph) -> LimbControl:
+    """The control of a chain. Raises ChainError if it would not stay where it is put, or the chain only blends."""
+    tip = ob.pose.bones[tip_name]
+    whose = messages.BONE(bone=tip_name)
+    if 0.0 < tip.analytic_ik_influence < 1.0:
+        raise ChainError(messages.GRAB_BLENDED(bone=tip_name))
+    if tip.analytic_ik_target is None:
+        raise ChainError(messages.GRAB_NO_TARGET(bone=tip_name))
+    target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation)
+    control = keyed_control(tip, target)
+    try:
+        check_control(control)
+    except ChainError as error:
+        raise error.of(whose) from None
+    return LimbControl(tip_name, control, Placer(SceneReader(depsgraph)).world_of(control), control.channels)
+
+
+def rides_on(ob: bpy.types.Object, tip_name: str, bones: Iterable[str]) -> bool:
+    """True if one of these bones carries the target of a chain."""
+    tip, names = ob.pose.bones[tip_name], set(bones)
+    if tip.analytic_ik_target is None:
+        return False
+    return any(
+        owner == ob and bone.name in names
+        for owner, bone in carriers(tip.analytic_ik_target, tip.analytic_ik_subtarget)
+    )
+
+
+def place_controls(
+    context: bpy.types.Context, world: Matrix, controls: Mapping[int, LimbControl], moves: Mapping[int, Move]
+) -> None:
+    """Let controls make the moves of their limbs' ends (armature space), wherever what carries them has gone."""
+    context.view_layer.update()
+    placer = Placer(SceneReader(context.evaluated_depsgraph_get()))
+    for k, each in controls.items():
+        turn, shift = moves.get(k, NO_MOVE)
+        move = Matrix.LocRotScale(shift, Quaternion(turn), None)
+        wanted = world @ move @ world.inverted_safe() @ each.world
+        now = placer.world_of(each.control)
+        if max(abs(a - b) for u, v in zip(wanted, now, strict=True) for a, b in zip(u, v, strict=True)) > _STAYS:
+            placer.place(each.control, wanted)
+
+
+def put_back(control: LimbControl) -> None:
+    """What its channels held in the pose before."""
+    for mode, raw in control.channels.items():
+        if tuple(getattr(control.control.owner, channel_of(mode)[0])) != tuple(raw):
+            setattr(control.control.owner, channel_of(mode)[0], raw)
+
+
+def moved_channels(control: LimbControl) -> list[str]:
+    """Those that differ from the pose before, by their modes."""
+    now = control.control.channels
+    return [mode for mode, raw in control.channels.items() if tuple(now[mode]) != tuple(raw)]

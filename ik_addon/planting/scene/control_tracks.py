@@ -1,0 +1,139 @@
+"""What the controls of limbs and the body do over frames, as their F-Curves have it, and what carries them."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...authoring.fk_frames import stepped
+from ...authoring.placing import Control, Placer, depth, keyed_control
+from ...bake.keys import key_times
+from ...bake.stepping import Steps
+from ...rig.blender.rotations import LOCATION, array_of, channel_of, matrices_of, quaternions_of, raw_values
+from ...rig.blender.sampling import Judge, Sampler, time_is_plain
+from ...rig.data.settings import settings_of, target_and_pole
+from ...rig.model.limb import known_bones, link_bones
+from ...rig.model.order import live_tips
+from ...solvers import ChainError
+from ..feet.simplifying import ControlTrack
+from .kept_keys import curves_of
+from .reading import carrier_of, leg_tips
+
+
+@dataclass(frozen=True, slots=True)
+class LimbControls:
+    """What is keyed of a limb: what moves its foot or hand, and its pole; None: there is none."""
+
+    tip: bpy.types.PoseBone
+    foot: Control
+    pole: Control | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedControls:
+    """The controls of an armature object's live limbs, and the bone that carries the body of its legs."""
+
+    limbs: tuple[LimbControls, ...]
+    body: Control | None
+
+    @property
+    def all(self) -> list[Control]:
+        """All of them, each once."""
+        found = [control for limb in self.limbs for control in (limb.foot, limb.pole)]
+        return list(dict.fromkeys(control for control in (*found, self.body) if control is not None))
+
+    @property
+    def owners(self) -> list[bpy.types.Object]:
+        """The objects that hold them."""
+        return list(dict.fromkeys(control.ob for control in self.all))
+
+
+def keyed_controls(ob: bpy.types.Object) -> KeyedControls:
+    """The controls of an armature object's live limbs of two links or more."""
+    limbs, own = [], {}
+    for tip in (ob.pose.bones[name] for name in live_tips(ob)):
+        settings = settings_of(tip)
+        if settings.target is None or len(link_bones(known_bones(tip))) < 2:
+            continue
+        pair = [Control(*each) for each in target_and_pole(tip)]
+        own[tip.name] = pair
+        pole = pair[1] if settings.pole_target is not None else None
+        limbs.append(LimbControls(tip, keyed_control(tip, pair[0]), pole))
+    legs = [tip for tip in leg_tips(ob) if tip.name in own]
+    body = None
+    if legs:
+        try:
+            body = Control(ob, carrier_of(legs, {tip: own[tip.name] for tip in legs}).name, turns=True)
+        except ChainError:
+            # Nothing carries all of them: there is no body to speak of.
+            body = None
+    return KeyedControls(tuple(limbs), body)
+
+
+def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:
+    """What the channels of a control hold at times of keys, (n, 6 or 7), location first; what no key sets is as it
+    is."""
+    curves, columns = curves_of(control), []
+    for mode in (LOCATION, control.owner.rotation_mode):
+        for index, number in enumerate(raw_values(control.owner, mode)):
+            curve = curves.get((mode, index))
+            columns.append([curve.evaluate(time) for time in times] if curve else [number] * len(times))
+    return np.array(columns, float).T
+
+
+def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
+    """The rotations (n, 3, 3) that numbers (n, 3 or 4) of a mode make."""
+    return matrices_of(quaternions_of(numbers, mode))
+
+
+def track_of(control: Control, frames: range, worlds: np.ndarray) -> ControlTrack:
+    """What a control does at frames, at which it is at these places (T, 4, 4) in the world."""
+    times, mode = key_times(frames).astype(float), control.owner.rotation_mode
+    thirds = numbers_at(control, np.interp(np.arange(3 * len(times) - 2) / 3.0, np.arange(len(times)), times).tolist())
+    numbers = thirds[::3]
+    local = np.tile(np.eye(4), (len(numbers), 1, 1))
+    # What carries it is what is left of it, its own size taken off.
+    local[:, :3, :3] = turned(mode, numbers[:, 3:]) * np.array(control.owner.scale)
+    local[:, :3, 3] = numbers[:, :3]
+    spaces = worlds @ np.linalg.inv(local)
+    if not any(kind == mode for kind, _ in curves_of(control)):
+        turn = turned(mode, numbers[:1, 3:])
+        return ControlTrack(
+            numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)), thirds[:, :3]
+        )
+    return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
+
+
+def worlds_over(
+    context: bpy.types.Context, controls: KeyedControls, frames: Sequence[float]
+) -> Steps[dict[Control, np.ndarray]]:
+    """In steps: where controls are in the world at frames, (T, 4, 4)."""
+    judge, found = Judge(), {}
+    simple = time_is_plain(context.scene) and not any(judge.not_simple(each.ob, each.bone) for each in controls.all)
+    if simple:
+        with Sampler(frames, in_bulk=True) as sampler:
+            for each in controls.all:
+                world = sampler.worlds(each.ob)
+                world = world @ sampler.poses(each.ob, each.bone) if each.bone else world
+                found[each] = np.broadcast_to(world, (len(frames), 4, 4))
+        yield len(frames), len(frames)
+        return found
+    rows: dict[Control, list[np.ndarray]] = {each: [] for each in sorted(controls.all, key=depth)}
+    tips = [limb.tip for limb in controls.limbs]
+    with closing(stepped(context, tips, frames)) as scenes:
+        for step, scene in scenes:
+            placer = Placer(scene)
+            for each, own in rows.items():
+                own.append(array_of(Matrix(placer.world_of(each))))
+            yield step
+    return {each: np.array(own) for each, own in rows.items()}
+
+
+def widths(control: Control) -> list[tuple[str, int]]:
+    """Mode and index of each column of `numbers_at`."""
+    modes = (LOCATION, control.owner.rotation_mode)
+    return [(mode, index) for mode in modes for index in range(channel_of(mode)[1])]

@@ -1,0 +1,135 @@
+"""Keys of controls that an action keeps beside those that play, to have them again byte for byte.
+
+They are text on the action itself, so copies of it, undo, saved files and overrides have them too.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+from zlib import compress, decompress
+
+import bpy
+import numpy as np
+
+from ...authoring.placing import Control
+from ...rig.blender.animation import current_fcurve_collections
+from ...rig.blender.clips import playing_clip
+from ...rig.blender.rotations import LOCATION, channel_of, channel_path
+
+ALL_KEYS, UNCORRECTED = "analytic_ik_all_keys", "analytic_ik_uncorrected"
+"""What is kept: the keys before there were fewer of them; and those without corrections."""
+FEW_KEYS, CORRECTIONS = "analytic_ik_few_keys", "analytic_ik_corrections"
+"""What is remembered of them: how there are fewer, and what was corrected."""
+
+_NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
+_CHOICES = ("interpolation", "easing", "handle_left_type", "handle_right_type", "type")
+_FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+
+
+def curves_of(control: Control) -> dict[tuple[str, int], bpy.types.FCurve]:
+    """The F-Curves of a control's location and rotation in what its object plays now, by mode and index."""
+    data, found = control.ob.animation_data, {}
+    for home in current_fcurve_collections(data) if data else ():
+        for mode in (LOCATION, control.owner.rotation_mode):
+            path = channel_path(control.bone, mode) if control.bone else channel_of(mode)[0]
+            for index in range(channel_of(mode)[1]):
+                curve = home.find(path, index=index)
+                if curve is not None and len(curve.keyframe_points):
+                    found[mode, index] = curve
+    return found
+
+
+def bytes_of(curve: bpy.types.FCurve) -> bytes:
+    """All that the keys of an F-Curve are."""
+    points, parts = curve.keyframe_points, []
+    kinds = [(name, width, np.float32) for name, width in _NUMBERS.items()]
+    kinds += [*((name, 1, np.int32) for name in _CHOICES), *((name, 1, np.bool_) for name in _FLAGS)]
+    for name, width, kind in kinds:
+        values = np.empty(len(points) * width, kind)
+        points.foreach_get(name, values)
+        parts.append(values.tobytes())
+    return b"".join(parts)
+
+
+def set_bytes(curve: bpy.types.FCurve, known: bytes) -> None:
+    """Let an F-Curve have keys of which `bytes_of` told."""
+    width = 4 * (sum(_NUMBERS.values()) + len(_CHOICES)) + len(_FLAGS)
+    count, at, points = len(known) // width, 0, curve.keyframe_points
+    points.clear()
+    points.add(count)
+    found = {}
+    for names, kind in ((_NUMBERS, np.float32), (_CHOICES, np.int32), (_FLAGS, np.bool_)):
+        for name in names:
+            size = count * _NUMBERS.get(name, 1)
+            found[name] = np.frombuffer(known, kind, size, at)
+            at += size * np.dtype(kind).itemsize
+    # Numbers last: kinds of handles would move them.
+    for name in (*_CHOICES, *_FLAGS, *reversed(_NUMBERS)):
+        points.foreach_set(name, found[name])
+    curve.id_data.update_tag()
+
+
+def kept(ob: bpy.types.Object, what: str) -> dict[str, bytes]:
+    """What the action that an object plays keeps of the object's own keys, by F-Curve."""
+    clip = playing_clip(ob)
+    known = _read(clip.action, what).get(str(clip.slot), {}) if clip else {}
+    return {name: decompress(b64decode(text)) for name, text in known.items()}
+
+
+def keep(what: str, curves: Mapping[bpy.types.Object, Iterable[bpy.types.FCurve]]) -> None:
+    """Keep the keys of these F-Curves of objects, beside what their actions keep already."""
+    for ob, own in curves.items():
+        clip = playing_clip(ob)
+        known = _read(clip.action, what)
+        texts = {name_of(curve): b64encode(compress(bytes_of(curve))).decode() for curve in own}
+        known[str(clip.slot)] = known.get(str(clip.slot), {}) | texts
+        setattr(clip.action, what, json.dumps(known))
+
+
+def put_back(ob: bpy.types.Object, what: str, names: Iterable[str] | None = None) -> None:
+    """Let F-Curves of an object have the keys that are kept of them, and forget these. names: of which; None: all."""
+    known, clip = kept(ob, what), playing_clip(ob)
+    chosen = set(known if names is None else names) & known.keys()
+    for home in current_fcurve_collections(ob.animation_data) if chosen else ():
+        for curve in home:
+            if (name := name_of(curve)) in chosen:
+                set_bytes(curve, known[name])
+    if chosen:
+        texts = _read(clip.action, what)
+        own = texts[str(clip.slot)]
+        texts[str(clip.slot)] = {name: own[name] for name in own if name not in chosen}
+        left = {slot: own for slot, own in texts.items() if own}
+        setattr(clip.action, what, json.dumps(left) if left else "")
+
+
+def forget_kept(action: bpy.types.Action) -> None:
+    """Let an action keep no keys beside those that play: others were written."""
+    for what in (FEW_KEYS, ALL_KEYS, UNCORRECTED, CORRECTIONS):
+        action.property_unset(what)
+
+
+def record(ob: bpy.types.Object, what: str) -> dict:
+    """What the action that an object plays remembers under a name; empty: nothing."""
+    clip = playing_clip(ob)
+    return _read(clip.action, what) if clip else {}
+
+
+def keep_record(ob: bpy.types.Object, what: str, told: dict) -> None:
+    """Let that action remember it; what is empty is forgotten."""
+    clip = playing_clip(ob)
+    if clip is not None and getattr(clip.action, what) != (text := json.dumps(told) if told else ""):
+        setattr(clip.action, what, text)
+
+
+def name_of(curve: bpy.types.FCurve) -> str:
+    """By which name the keys of an F-Curve are kept."""
+    return f"{curve.array_index} {curve.data_path}"
+
+
+def _read(action: bpy.types.Action, what: str) -> dict[str, dict[str, str]]:
+    try:
+        found = json.loads(getattr(action, what) or "{}")
+    except ValueError:
+        # Somebody else wrote it.
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,269 @@
+"""Simplify Keys and Back to All Keys: few keys on the controls of limbs and the body, and those of before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
+
+import bpy
+import numpy as np
+
+from ... import messages
+from ...authoring.placing import Control
+from ...bake.keys import check_keyable, check_unshared, key_times, write_curve
+from ...bake.memory import remember
+from ...bake.stepping import Steps, at_once, part_of
+from ...rig.blender.armatures import tag_pose
+from ...rig.blender.clips import motion_of
+from ...rig.data.undoing import all_or_nothing
+from ...rig.status.problems import check_changeable
+from ...solvers import ChainError
+from ..feet.clip import LegMotion
+from ..feet.contacts import BALL, HEEL, sole_of
+from ..feet.curves import runs
+from ..feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
+from .control_tracks import KeyedControls, keyed_controls, track_of, widths, worlds_over
+from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, put_back, record
+from .limbs import keyed_contacts
+from .reading import captured
+from .sources import kept_settings
+
+_FEWEST = 3
+"""Keys that a control has to have for some of them to be left out."""
+_TRIES = (1.0, 0.7, 0.45)
+"""Parts of the tolerance that is asked of the fit: Blender may show more than it told."""
+_ROUNDING = 1e-5
+"""Part of a leg by which single precision may be off."""
+
+
+def keys_simplified(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: range | None = None, options: KeyOptions | None = None
+) -> Steps[dict]:
+    """In steps: as few keys on the controls of an armature object's limbs, and on the body, as keep its motion.
+
+    frames: None for those over which it was planted, else over which keys move it. Keys outside them stay. What the
+    keys were is kept for `all_keys`, and it begins with that when it is done again. Comes to a report. What Blender
+    shows afterward is measured beside what it showed; where that is farther off than the tolerance it is done again,
+    and at last not at all. Raises ChainError that names the armature, with nothing changed.
+    """
+    options = options or KeyOptions()
+    check_changeable(ob)
+    controls = keyed_controls(ob)
+    if not controls.limbs:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    check_owners(controls)
+    with all_or_nothing([ob, *controls.owners], keys=True) as undo:
+        undo.nothing_more_is_made()
+        back_to_all_keys(controls)
+        over = frames or frames_of_keys(ob, controls)
+        if len(over) < _FEWEST:
+            raise ChainError(messages.TOO_FEW_FRAMES())
+        chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
+        if not chosen:
+            raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
+        before = yield from part_of(_seen(context, controls, over), 0, 4)
+        worlds = yield from part_of(worlds_over(context, controls, over), 1, 4)
+        tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
+        limbs = _limb_tracks(controls, before, tracks, worlds, over)
+        had = {each: _count(each) for each in chosen}
+        keep(ALL_KEYS, curves_by_object(chosen))
+        for share in _TRIES:
+            asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
+            found = FewKeys([None] * len(limbs), [None] * len(limbs))
+            for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
+                yield len(over) // 2, len(over)
+            _write(controls, found, over)
+            tag_pose(ob)
+            after = yield from part_of(_seen(context, controls, over), 3, 4)
+            report = _report(ob, controls, before, after, limbs, over, had)
+            if report["tips"] <= options.tolerance + _ROUNDING:
+                break
+        else:
+            raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
+        keep_record(ob, FEW_KEYS, asdict(options) | {"frames": [over.start, over.stop, over.step]})
+        scene = context.scene
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    return remember("keys", report)
+
+
+simplify_keys = at_once(keys_simplified)
+
+
+def all_keys(context: bpy.types.Context, ob: bpy.types.Object) -> int:
+    """Let the controls of an armature object have the keys again that they had before there were fewer, byte for byte.
+
+    Returns how many frames have a key of a control. Raises ChainError, with nothing changed, if none were kept.
+    """
+    check_changeable(ob)
+    controls = keyed_controls(ob)
+    if not has_few_keys(ob):
+        raise ChainError(messages.NOT_SIMPLIFIED(armature=ob.name))
+    check_owners(controls)
+    with all_or_nothing([ob, *controls.owners], keys=True):
+        back_to_all_keys(controls)
+        tag_pose(ob)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    return sum(_count(each) for each in controls.all)
+
+
+def back_to_all_keys(controls: KeyedControls) -> None:
+    """The same, with nothing said of it."""
+    for owner in controls.owners:
+        put_back(owner, ALL_KEYS)
+        keep_record(owner, FEW_KEYS, {})
+
+
+def has_few_keys(ob: bpy.types.Object) -> bool:
+    """Whether the controls of what an armature object plays have few keys, and those of before are kept."""
+    return bool(record(ob, FEW_KEYS))
+
+
+def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
+    """Over which frames, and with which options, there are few keys; None: there are all."""
+    known = record(ob, FEW_KEYS)
+    if not known:
+        return None
+    return range(*known["frames"]), KeyOptions(**{each.name: known[each.name] for each in fields(KeyOptions)})
+
+
+def check_owners(controls: KeyedControls) -> None:
+    """Raise ChainError where the keys of controls cannot be changed."""
+    for owner in controls.owners:
+        check_keyable(owner)
+    check_unshared(controls.owners)
+
+
+def frames_of_keys(ob: bpy.types.Object, controls: KeyedControls) -> range:
+    """The frames over which an armature object was planted, else those over which keys move it."""
+    settings = kept_settings(ob) or {}
+    if "frames" in settings:
+        return range(*settings["frames"])
+    return motion_of([ob, *controls.owners]) or range(0)
+
+
+def _is_keyed(control: Control, frames: range) -> bool:
+    """Whether a control has keys of its location that some could be left out of."""
+    first, *_, last = key_times(frames)
+    curves = [curve for (mode, _), curve in curves_of(control).items() if mode == "LOCATION"]
+    return any(
+        sum(first - 0.5 <= point.co[0] <= last + 0.5 for point in curve.keyframe_points) >= _FEWEST for curve in curves
+    )
+
+
+def curves_by_object(controls: Sequence[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
+    """The F-Curves of controls, by the objects that hold these."""
+    found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
+    for control in controls:
+        found.setdefault(control.ob, []).extend(curves_of(control).values())
+    return found
+
+
+def _count(control: Control) -> int:
+    """How many frames have a key of a control."""
+    return len({round(point.co[0], 3) for curve in curves_of(control).values() for point in curve.keyframe_points})
+
+
+def _seen(context: bpy.types.Context, controls: KeyedControls, frames: range) -> Steps[LegMotion]:
+    """In steps: the limbs as they are solved."""
+    tips = [limb.tip for limb in controls.limbs]
+    found = yield from captured(context, tips, None, frames, solved=True, at_feet=True)
+    return found.clip
+
+
+def _limb_tracks(
+    controls: KeyedControls,
+    clip: LegMotion,
+    tracks: Mapping[Control, ControlTrack],
+    worlds: Mapping[Control, np.ndarray],
+    frames: range,
+) -> list[LimbTracks]:
+    points, found = _points(clip), []
+    for k, limb in enumerate(controls.limbs):
+        keyed = keyed_contacts(limb.tip, frames)
+        body = tracks.get(controls.body)
+        found.append(
+            LimbTracks(
+                foot=tracks.get(limb.foot),
+                pole=tracks.get(limb.pole) if limb.pole else None,
+                hips=clip.hips[k],
+                ankles=clip.ankles[k],
+                poles=worlds[limb.pole][:, :3, 3] if limb.pole else clip.knees[k],
+                lengths=clip.lengths[k],
+                points=points[k],
+                contacts=np.zeros((2, len(frames)), bool) if keyed is None else keyed,
+                on_body=body is not None and _is_rigid(body, clip.hips[k], clip.size),
+            )
+        )
+    return found
+
+
+def _points(clip: LegMotion) -> np.ndarray:
+    """(limbs, 3, T, 3), ankles, heels and balls."""
+    return np.concatenate((clip.ankles[:, None], sole_of(clip).places(clip.ankles, clip.feet)), axis=1)
+
+
+_RIGID = 1e-3
+
+
+def _is_rigid(body: ControlTrack, hips: np.ndarray, size: float) -> bool:
+    """Whether the body carries the root of a limb, with no joint between."""
+    rows = np.arange(len(hips))
+    return float(np.linalg.norm(body.in_world(body.numbers, rows, body.own(hips)) - hips, axis=1).max()) < _RIGID * size
+
+
+def _write(controls: KeyedControls, found: FewKeys, frames: range) -> None:
+    """Key what was found in place of the keys over these frames."""
+    times = key_times(frames)
+    pairs = [(limb.foot, own) for limb, own in zip(controls.limbs, found.feet, strict=True)]
+    pairs += [(limb.pole, own) for limb, own in zip(controls.limbs, found.poles, strict=True)]
+    for control, curve in (*pairs, (controls.body, found.body)):
+        if control is None or curve is None:
+            continue
+        columns = {key: column for column, key in enumerate(widths(control))}
+        own, step = times[curve.rows].astype(float), float(times[1] - times[0])
+        for key, fcurve in curves_of(control).items():
+            column = columns[key]
+            if column < curve.numbers.shape[1]:
+                slopes = curve.slopes[..., column] / step
+                write_curve(fcurve, own, curve.numbers[:, column], slopes, (float(times[0]), float(times[-1])))
+
+
+def _report(
+    ob: bpy.types.Object,
+    controls: KeyedControls,
+    before: LegMotion,
+    after: LegMotion,
+    limbs: Sequence[LimbTracks],
+    frames: range,
+    had: Mapping[Control, int],
+) -> dict:
+    """What was done, and how far Blender shows it off, in leg lengths: tips (ankle, heel and ball), knees, and how far
+    the control of a foot that stands slides between frames."""
+    sole = sole_of(before)
+    points = [
+        np.concatenate((clip.ankles[:, None], sole.places(clip.ankles, clip.feet)), axis=1) for clip in (before, after)
+    ]
+    knees = np.linalg.norm(after.knees - before.knees, axis=2)
+    slides = [_slide(own, own.foot, each.foot, frames) for own, each in zip(limbs, controls.limbs, strict=True)]
+    return {
+        "armature": ob.name,
+        "action": ob.animation_data.action.name,
+        "frames": [frames.start, frames[-1], frames.step],
+        "keys_before": sum(had.values()),
+        "keys": sum(_count(each) for each in had),
+        "tips": float(np.linalg.norm(points[1] - points[0], axis=-1).max()) / before.size,
+        "knees": float(knees.max()) / before.size,
+        "slide": max(slides, default=0.0) / before.size,
+    }
+
+
+def _slide(limb: LimbTracks, track: ControlTrack | None, foot: Control, frames: range) -> float:
+    """How far heel or ball is off at thirds of frames from where it stood before in a contact, world units; seen from
+    what carries the control."""
+    if track is None:
+        return 0.0
+    now, worst = replace(track, thirds=track_of(foot, frames, track.spaces).thirds), 0.0
+    for bit in (HEEL, BALL):
+        pivot = track.own(limb.points[1 + bit])
+        away = np.linalg.norm(now.standing(pivot) - track.standing(pivot), axis=1)
+        for first, last in runs(limb.contacts[bit]):
+            worst = max(worst, float(away[3 * first : 3 * last + 1].max()) * track.scale)
+    return worst

@@ -1,0 +1,93 @@
+"""The operators of keys: few of them, and all of them again."""
+
+from math import radians
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty
+
+from ... import messages
+from ...authoring.selection import chain_armature
+from ...bake.stepping import Steps
+from ..base import registration_of
+from .chains import ChainOperator
+from .polls import none_live, not_editable
+from .stepped import RangeOperator
+
+_ALIGN = [
+    ("CONTROL", "Each Control", "As few keys as each needs"),
+    ("LIMB", "Limb", "Target and pole target share their frames"),
+    ("POSE", "Whole Pose", "All controls and the body share their frames"),
+]
+
+
+class ANALYTIC_IK_OT_simplify_keys(RangeOperator):
+    """Keep only the keys that the motion of limbs and body needs. \
+Feet stand still between keys too"""
+
+    bl_idname = "analytic_ik.simplify_keys"
+    bl_label = "Simplify Keys"
+    needs = (not_editable, none_live)
+    label = "Simplifying"
+    panel = "ANALYTIC_IK_PT_planting"
+
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="How far feet and hands may be off, in leg lengths",
+        default=0.005,
+        min=0.0005,
+        max=0.05,
+        precision=4,
+    )
+    rotation: FloatProperty(
+        name="Rotation",
+        description="How far feet, hands and body may be turned off",
+        default=radians(1.5),
+        min=radians(0.1),
+        max=radians(10.0),
+        subtype="ANGLE",
+    )
+    still: FloatProperty(
+        name="Still",
+        description="How far a rolling foot may slide between keys, in leg lengths",
+        default=1e-4,
+        min=1e-5,
+        max=1e-3,
+        precision=5,
+    )
+    align: EnumProperty(name="Align", description="Which controls have keys in the same frames", items=_ALIGN)
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        from ...planting.scene.control_tracks import keyed_controls
+        from ...planting.scene.simplify import frames_of_keys
+
+        ob = chain_armature(context)
+        return frames_of_keys(ob, keyed_controls(ob))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.drawn("frame_start", "frame_end", "tolerance", "rotation", "still", "align")
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...planting.feet.simplifying import KeyOptions
+        from ...planting.scene.simplify import keys_simplified
+
+        options = KeyOptions(self.tolerance, self.rotation, self.still, self.align)
+        report = yield from keys_simplified(context, ob, self.frames(context), options)
+        first, last, _ = report["frames"]
+        shown = {name: report[name] for name in ("keys", "tips", "slide")}
+        return messages.SIMPLIFIED(before=report["keys_before"], first=first, last=last, **shown)
+
+
+class ANALYTIC_IK_OT_all_keys(ChainOperator):
+    """Bring back the keys from before Simplify Keys"""
+
+    bl_idname = "analytic_ik.all_keys"
+    bl_label = "Back to All Keys"
+    needs = (not_editable, none_live)
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...planting.scene.simplify import all_keys
+
+        return messages.ALL_KEYS_BACK(keys=all_keys(context, ob))
+
+
+register, unregister = registration_of(__name__)

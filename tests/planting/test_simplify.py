@@ -1,0 +1,206 @@
+"""Simplify Keys and Back to All Keys, measured on evaluated bones, at frames and between."""
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_addon.planting import last_report
+from ik_addon.planting.scene import simplify
+from ik_addon.planting.scene.control_tracks import keyed_controls
+from ik_addon.planting.scene.kept_keys import bytes_of, curves_of
+from ik_addon.ui.panels import motion as panel
+
+from ..rig.rigs import evaluated_copy
+from ..scenes import curves_of as curves_playing
+from ..scenes import sliding_walk
+from ..ui.layouts import drawn
+
+pytestmark = pytest.mark.versions
+
+FRAMES = range(1, 61)
+LEG = 0.85
+THIRDS = np.arange(3 * FRAMES[0], 3 * FRAMES[-1] + 1) / 3.0
+
+
+def planted(**options) -> tuple[bpy.types.Object, dict]:
+    ob = sliding_walk(**options)
+    bpy.ops.analytic_ik.plant_feet(frame_start=FRAMES[0], frame_end=FRAMES[-1])
+    return ob, last_report()
+
+
+def seen(ob, frames=FRAMES) -> dict[str, np.ndarray]:
+    """In the world at each frame: joints of the legs, (frames, 3)."""
+    found: dict[str, list] = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame), subframe=float(frame % 1.0))
+        shown = evaluated_copy(ob)
+        for side in "LR":
+            for bone in ("thigh", "shin", "foot", "toe"):
+                place = shown.matrix_world @ shown.pose.bones[f"{bone}.{side}"].head
+                found.setdefault(f"{bone}.{side}", []).append(tuple(place))
+    return {name: np.array(rows) for name, rows in found.items()}
+
+
+def farthest(one, other, bones) -> float:
+    return (
+        max(float(np.linalg.norm(one[name] - other[name], axis=1).max()) for name in one if name.startswith(bones))
+        / LEG
+    )
+
+
+def slide(report, places, frames) -> float:
+    """The farthest that a ball goes from where it first is in one of its contacts."""
+    worst = 0.0
+    for chain in report["chains"]:
+        own = places[chain["tip"].replace("shin", "toe")]
+        for lock in chain["contacts"]:
+            if lock["point"] == "BALL":
+                rows = [k for k, frame in enumerate(frames) if lock["first"] <= frame <= lock["last"]]
+                worst = max(worst, float(np.linalg.norm(own[rows] - own[rows[0]], axis=1).max()))
+    return worst / LEG
+
+
+def all_bytes(ob) -> dict:
+    """The keys of all objects."""
+    found = {}
+    for each in bpy.data.objects:
+        if each.animation_data and each.animation_data.action:
+            for name, curve in curves_playing(each).items():
+                found[each.name, name] = bytes_of(curve)
+    return found
+
+
+def columns(ob) -> int:
+    """How many keys there are in the range, each counted once for a control."""
+    found = [
+        (each, point)
+        for each in keyed_controls(ob).all
+        for curve in curves_of(each).values()
+        for point in curve.keyframe_points
+    ]
+    return len({(each.name, point.co[0]) for each, point in found if FRAMES[0] <= point.co[0] <= FRAMES[-1]})
+
+
+@pytest.mark.parametrize("controls", ["EMPTIES", "BONES"])
+def test_few_keys_show_the_same_at_frames_and_stand_between_them(controls):
+    ob, report = planted(controls=controls)
+    dense, between, keys = seen(ob), seen(ob, THIRDS), columns(ob)
+    assert bpy.ops.analytic_ik.simplify_keys() == {"FINISHED"}
+    few, few_between = seen(ob), seen(ob, THIRDS)
+    # Bones go along with a root that goes round a corner at each frame: there what stands keeps its keys.
+    assert columns(ob) < (0.6 if controls == "BONES" else 0.4) * keys, (columns(ob), keys)
+    assert farthest(dense, few, ("foot", "toe")) < 0.005 + 1e-5
+    assert farthest(dense, few, "shin") < 0.015
+    assert farthest(dense, few, "thigh") < 0.005 + 1e-5
+    # What slides already where what carries the control moves is no worse.
+    assert slide(report, few_between, THIRDS) < slide(report, between, THIRDS) + 2e-4
+
+
+def test_between_keys_curves_go_on_as_they_came():
+    ob, _ = planted()
+    bpy.ops.analytic_ik.simplify_keys()
+    for control in keyed_controls(ob).all:
+        for curve in curves_of(control).values():
+            points = curve.keyframe_points
+            assert all(
+                point.interpolation == "BEZIER" for point in [*points][:-1] if FRAMES[0] <= point.co[0] < FRAMES[-1]
+            )
+            for before, point, after in zip(points, points[1:], points[2:], strict=False):
+                if not FRAMES[0] < point.co[0] < FRAMES[-1]:
+                    continue
+                left, right = point.co - point.handle_left, point.handle_right - point.co
+                assert left.y / left.x == pytest.approx(right.y / right.x, abs=2e-4)
+                assert left.x == pytest.approx((point.co[0] - before.co[0]) / 3.0, rel=1e-3)
+                assert right.x == pytest.approx((after.co[0] - point.co[0]) / 3.0, rel=1e-3)
+
+
+def test_all_keys_come_back_byte_for_byte(capfd):
+    ob, _ = planted()
+    before = all_bytes(ob)
+    for _ in range(2):
+        bpy.ops.analytic_ik.simplify_keys(tolerance=0.01)
+    assert all_bytes(ob) != before
+    assert bpy.ops.analytic_ik.all_keys() == {"FINISHED"}
+    assert "keys are back" in capfd.readouterr().out
+    assert all_bytes(ob) == before
+    with pytest.raises(RuntimeError, match=r"has all of its keys\. Press Simplify Keys to have fewer"):
+        bpy.ops.analytic_ik.all_keys()
+
+
+def test_keys_of_others_and_outside_the_range_stay():
+    ob, _ = planted()
+    before, inside = all_bytes(ob), range(10, 41)
+    own = {name: points_outside(curve, inside) for control in keyed_controls(ob).all for name, curve in named(control)}
+    bpy.ops.analytic_ik.simplify_keys(frame_start=inside[0], frame_end=inside[-1])
+    for control in keyed_controls(ob).all:
+        for name, curve in named(control):
+            assert points_outside(curve, inside) == own[name]
+    after = all_bytes(ob)
+    mine = {name[1:] for name in own}
+    assert {name for name in before if before[name] != after[name]} <= {
+        name for name in before if any(path == name[1] or (path, index) == name[1] for path, index in mine)
+    }
+
+
+def named(control):
+    return [((control.ob.name, curve.data_path, curve.array_index), curve) for curve in curves_of(control).values()]
+
+
+def points_outside(curve, frames):
+    return [tuple(point.co) for point in curve.keyframe_points if not frames[0] <= point.co[0] <= frames[-1]]
+
+
+def test_doing_it_twice_gives_the_same():
+    ob, _ = planted()
+    bpy.ops.analytic_ik.simplify_keys()
+    once = all_bytes(ob)
+    bpy.ops.analytic_ik.simplify_keys()
+    assert all_bytes(ob) == once
+
+
+def test_update_feet_keeps_few_keys():
+    ob, _ = planted()
+    bpy.ops.analytic_ik.simplify_keys(tolerance=0.01)
+    few, keys = seen(ob), columns(ob)
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
+    assert columns(ob) == keys
+    assert farthest(few, seen(ob), ("foot", "shin", "thigh", "toe")) < 1e-5
+    shown = drawn(panel.ANALYTIC_IK_PT_planting)
+    assert "analytic_ik.all_keys" in shown.operators
+    assert " keys, " in shown.text()
+
+
+@pytest.mark.parametrize("align", ["LIMB", "POSE"])
+def test_aligned_controls_have_keys_in_the_same_frames(align):
+    ob, _ = planted()
+    dense = seen(ob)
+    bpy.ops.analytic_ik.simplify_keys(align=align)
+    assert farthest(dense, seen(ob), ("foot", "toe")) < 0.005 + 1e-5
+    controls = keyed_controls(ob)
+    groups = [[limb.foot, limb.pole] for limb in controls.limbs] if align == "LIMB" else [controls.all]
+    for group in groups:
+        rows = {
+            tuple(point.co[0] for point in curve.keyframe_points if point.co[0] <= FRAMES[-1])
+            for each in group
+            for curve in curves_of(each).values()
+        }
+        assert len(rows) == 1
+
+
+def test_a_control_without_keys_is_refused():
+    ob = sliding_walk(follow_motion=False)
+    ob.animation_data_clear()
+    with pytest.raises(RuntimeError, match="its controls have no keys in these frames"):
+        bpy.ops.analytic_ik.simplify_keys(frame_start=1, frame_end=20)
+
+
+def test_where_fewer_keys_would_show_something_else_all_stay(monkeypatch):
+    """As if Blender showed more than the keys tell."""
+    ob, _ = planted()
+    before = all_bytes(ob)
+    report = simplify._report
+    monkeypatch.setattr(simplify, "_report", lambda *given: report(*given) | {"tips": 0.02})
+    with pytest.raises(RuntimeError, match=r"tips would be off by 2\.0% of a leg, so all stay"):
+        bpy.ops.analytic_ik.simplify_keys()
+    assert all_bytes(ob) == before
+    assert "analytic_ik.all_keys" not in drawn(panel.ANALYTIC_IK_PT_planting).operators
