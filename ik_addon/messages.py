@@ -337,7 +337,8 @@ KEYS_STAY = Refusal(
     "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
 )
 NOTHING_MOVED = Refusal(
-    "Armature '{armature}': no keyed control is moved at this frame. Turn off Auto Keying, move a control, and do not key it."
+    "Armature '{armature}': no keyed control is moved at this frame. Turn off Auto Keying, move a control, and do not "
+    "key it."
 )
 CORRECTION_OUTSIDE = Refusal("Frame {frame:g} is not in frames {first}-{last} of the clip. Go to one of these.")
 CORRECTION_KEYED = Refusal(

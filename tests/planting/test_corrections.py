@@ -15,7 +15,7 @@ from ik_addon.ui.panels import motion as panel
 from ..rig.rigs import evaluated_copy
 from ..scenes import go_to
 from ..ui.layouts import drawn
-from .test_simplify import FRAMES, LEG, all_bytes, farthest, planted, seen
+from .planted_walks import FRAMES, LEG, all_bytes, farthest, planted, seen
 
 pytestmark = pytest.mark.versions
 

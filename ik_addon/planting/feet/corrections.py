@@ -1,7 +1,7 @@
-"""Corrections that fade: what moves and turns a control at one time does so less before and after, and at last not at all.
+"""Corrections that fade: what moves and turns a control at one time does so less before and after, and then not at all.
 
-Each is a bump of its own over what is below it, so their order does not matter. Where a foot stands, the whole stance moves
-and turns like a rigid body. Times are rows, whole or not; places, moves and turns are in the world.
+Each is a bump of its own over what is below it, so their order does not matter. Where a foot stands, the whole stance
+moves and turns like a rigid body. Times are rows, whole or not; places, moves and turns are in the world.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from .curves import eased, runs
 class Bump:
     """A correction over time: none up to `start`, all from `first` to `last`, none from `end` on; None: it is kept.
 
-    move, turn: (3,), the way and the rotation vector. place: (3,), about which it turns. edges, speeds: (2, 3), where the
-    control is at `first` and `last`, and how fast by row, seen from between.
+    move, turn: (3,), the way and the rotation vector. place: (3,), about which it turns. edges, speeds: (2, 3), where
+    the control is at `first` and `last`, and how fast by row, seen from between.
     """
 
     start: float | None

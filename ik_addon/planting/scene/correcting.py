@@ -1,4 +1,4 @@
-"""Corrections in the action: what an animator moved at a frame, laid over the keys so that it fades, and taken off again."""
+"""Corrections in the action: what was moved at a frame, laid over the keys so that it fades, and taken off again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -362,8 +362,8 @@ def _lay(laying: _Laying, control: Control, bumps: Sequence[Bump]) -> None:
         spaces = laying.spaces_at(control, rows)
         places = np.einsum("nij,nj->ni", spaces[:, :3, :3], numbers[:, :3]) + spaces[:, :3, 3]
         holds = [bump.holds(rows)[:, None] for bump in bumps]
-        moves = sum(bump.moves(rows, places) * own for bump, own in zip(bumps, holds, strict=True))
-        turns = sum(bump.turns(rows) * own for bump, own in zip(bumps, holds, strict=True))
+        moves = np.sum([bump.moves(rows, places) * own for bump, own in zip(bumps, holds, strict=True)], axis=0)
+        turns = np.sum([bump.turns(rows) * own for bump, own in zip(bumps, holds, strict=True)], axis=0)
         found = numbers.copy()
         found[:, :3] += np.linalg.solve(spaces[:, :3, :3], moves[..., None])[..., 0]
         if np.any(turns):

@@ -55,34 +55,41 @@ def keys_simplified(
         take_off(controls)
         back_to_all_keys(controls)
         over = frames or frames_of_keys(ob, controls)
-        if len(over) < _FEWEST:
-            raise ChainError(messages.TOO_FEW_FRAMES())
-        chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
-        if not chosen:
-            raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
-        before = yield from part_of(_seen(context, controls, over), 0, 4)
-        worlds = yield from part_of(worlds_over(context, controls, over), 1, 4)
-        tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
-        limbs = _limb_tracks(controls, before, tracks, worlds, over)
-        had = {each: _count(each) for each in chosen}
-        keep(ALL_KEYS, curves_by_object(chosen))
-        for share in _TRIES:
-            asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
-            found = FewKeys([None] * len(limbs), [None] * len(limbs))
-            for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
-                yield len(over) // 2, len(over)
-            _write(controls, found, over)
-            tag_pose(ob)
-            after = yield from part_of(_seen(context, controls, over), 3, 4)
-            report = _report(ob, controls, before, after, limbs, over, had)
-            if report["tips"] <= options.tolerance + _ROUNDING:
-                break
-        else:
-            raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
+        report = yield from _simplified(context, ob, controls, over, options)
         keep_record(ob, FEW_KEYS, asdict(options) | {"frames": [over.start, over.stop, over.step]})
         lay(context, ob, controls)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return remember("keys", report)
+
+
+def _simplified(
+    context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, over: range, options: KeyOptions
+) -> Steps[dict]:
+    """In steps: the same for controls that have all keys, and no corrections. Comes to the report."""
+    if len(over) < _FEWEST:
+        raise ChainError(messages.TOO_FEW_FRAMES())
+    chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
+    if not chosen:
+        raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
+    before = yield from part_of(_seen(context, controls, over), 0, 4)
+    worlds = yield from part_of(worlds_over(context, controls, over), 1, 4)
+    tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
+    limbs = _limb_tracks(controls, before, tracks, worlds, over)
+    had = {each: _count(each) for each in chosen}
+    keep(ALL_KEYS, curves_by_object(chosen))
+    report: dict = {}
+    for share in _TRIES:
+        asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
+        found = FewKeys([None] * len(limbs), [None] * len(limbs))
+        for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
+            yield len(over) // 2, len(over)
+        _write(controls, found, over)
+        tag_pose(ob)
+        after = yield from part_of(_seen(context, controls, over), 3, 4)
+        report = _report(ob, controls, before, after, limbs, over, had)
+        if report["tips"] <= options.tolerance + _ROUNDING:
+            return report
+    raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
 
 
 simplify_keys = at_once(keys_simplified)

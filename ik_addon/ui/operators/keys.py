@@ -90,8 +90,8 @@ class ANALYTIC_IK_OT_all_keys(ChainOperator):
 
 
 class ANALYTIC_IK_OT_apply_correction(ChainOperator):
-    """Keep what was moved at this frame without a key, and fade it. \
-A foot takes its whole step along"""
+    """Keep what was moved at this frame, and fade it. \
+A foot that stands takes its whole stance along"""
 
     bl_idname = "analytic_ik.apply_correction"
     bl_label = "Apply Correction"
