@@ -72,6 +72,48 @@ def slide_and_stand(folder: Path, count: int = 20) -> d.Steps:
     yield from film(folder, "Plant Feet: it stands, and the body follows", count, walked(8, 23))
 
 
+# Along a path
+
+_S = ((0.0, 1.9, 0.0), (-0.9, 0.9, 0.0), (0.7, -0.3, 0.0), (-0.2, -1.7, 0.0))
+_BENT = (1.1, -1.5, 0.0)
+"""Where the last point of the curve goes."""
+
+
+def drawn_path() -> bpy.types.Object:
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions, data.bevel_depth = "3D", 0.012
+    spline = data.splines.new("BEZIER")
+    spline.bezier_points.add(len(_S) - 1)
+    for knot, place in zip(spline.bezier_points, _S, strict=True):
+        knot.co = place
+        knot.handle_left_type = knot.handle_right_type = "AUTO"
+    curve = bpy.data.objects.new("Path", data)
+    bpy.context.scene.collection.objects.link(curve)
+    return curve
+
+
+def look_at_path() -> None:
+    look((0.0, 0.0, 0.3), 62.0, 38.0, 6.4)
+
+
+def path_walked(folder: Path) -> d.Steps:
+    """A straight walk on a curve, and on the same curve once a point was moved."""
+    yield from rigged("EMPTIES")
+    bpy.data.objects["Hill"].hide_set(True)
+    curve = drawn_path()
+    plant(path=curve.name, path_fit=True, footprints=True, anyway=True)
+    select()
+    look_at_path()
+    yield from film(folder, "Along the curve, on feet that stand", 24, walked(1, 120))
+    curve.data.splines[0].bezier_points[-1].co = _BENT
+    select(rig())
+    with d.over():
+        bpy.ops.analytic_ik.plant_again()
+    select()
+    look_at_path()
+    yield from film(folder, "A point is moved, and Update Feet pressed", 24, walked(1, 120))
+
+
 # The tutorial
 
 
@@ -242,6 +284,7 @@ def setting_ground() -> d.Steps:
 PICTURES: dict[str, Callable[[], d.Steps]] = {
     "plant_feet": moving_picture("plant_feet", slide_and_stand),
     "clip_capture": moving_picture("clip_capture", partial(slide_and_stand, count=25)),
+    "path_walked": moving_picture("path_walked", path_walked),
     "hill_captured": moving_picture("hill_captured", hill_captured),
     "hill_planted": moving_picture("hill_planted", hill_planted),
     "hill_footprint": moving_picture("hill_footprint", hill_footprint),

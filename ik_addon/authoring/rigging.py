@@ -381,8 +381,12 @@ def _key_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]], frame: 
 
 
 def _have_motion(ob: bpy.types.Object, names: Sequence[str]) -> bool:
-    """Whether keys move one of these bones, in what plays or in any clip: the controls then get keys too."""
-    return has_keys(ob, names) or any(name in names for clip in clips_of(ob) for name, _ in moved_channels(clip))
+    """Whether keys move one of these bones, in what plays or in one of several clips: then controls get keys too."""
+    clips = clips_of(ob)
+    if len(clips) < 2:
+        # A pose that is keyed once is no motion.
+        return has_keys(ob, names) and motion_frames(ob) is not None
+    return any(name in names for clip in clips for name, _ in moved_channels(clip))
 
 
 def _rig(

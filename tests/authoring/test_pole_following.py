@@ -243,6 +243,13 @@ def test_captures_keep_their_poles_where_they_are():
     assert not any(map(is_following, tips_of(ob)))
 
 
+def test_a_pose_that_is_keyed_once_is_no_capture():
+    ob = human_with_ground()
+    ob.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=1)
+    rigged_with_bones(ob)
+    assert all(map(is_following, tips_of(ob)))
+
+
 def test_a_body_that_follows_its_limbs_takes_poles_along_halfway():
     ob = walker()
     ob.pose.bones["hips"].analytic_ik_body_influence = 1.0

@@ -95,6 +95,21 @@ def test_the_foot_goes_with_its_footprint_and_the_others_stay(controls, by):
 
 
 @as_bones
+def test_the_foot_is_seen_there_at_once(controls):
+    ob = planted(controls)
+    empty = a_step(ob)
+    kept = empty.analytic_ik_footprint
+    go_to((kept.first + kept.last) // 2)
+    before = ob.matrix_world @ evaluated_copy(ob).pose.bones["foot.L"].matrix
+    for k in range(1, 4):
+        empty.location.z += 0.02
+        # One update, as one move of the mouse.
+        update()
+        seen = ob.matrix_world @ evaluated_copy(ob).pose.bones["foot.L"].matrix
+        assert tuple(seen.translation - before.translation) == pytest.approx((0.0, 0.0, 0.02 * k), abs=1e-5)
+
+
+@as_bones
 def test_back_again_it_is_as_it_was(controls):
     ob = planted(controls)
     empty, before = a_step(ob), sorted(keys(ob))

@@ -10,12 +10,13 @@ from ik_addon.planting.feet.clip import UP, turns_by
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import ADDED_SPEED, Options
-from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.planning import body_shifts, plan
 
 from . import clips
 from .laws import GROUNDS, assert_lawful, ground_of
 from .measures import (
     beyond_reach,
+    flexion,
     knee_ratios,
     naive_ankles,
     naive_contacts,
@@ -217,6 +218,30 @@ def test_a_jump_of_the_captured_root_bends_no_standing_knee(way, lasts):
     rough = [np.linalg.norm(np.diff(each, 2, axis=1), axis=2).max() for each in (jumping.hips, hips)]
     assert rough[1] <= 0.7 * rough[0]
     assert np.abs(calm.shifts).max() <= 1e-12
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0, 120.0])
+@pytest.mark.parametrize("part", [0.985, 0.995])
+def test_the_body_makes_way_for_knees_that_would_turn_faster_than_any_captured_one(fps, part):
+    """One who rises and sinks slowly, and a foot that is put farther away from one frame to the next."""
+    count = round(4.0 * fps)
+    hips = np.zeros((1, count, 3))
+    hips[0, :, 2] = 0.96 + 0.01 * np.sin(np.linspace(0.0, 4.0 * np.pi, count))
+    clip = clips.of_joints(
+        fps, hips, hips, 0.0 * hips + (0.1, 0.0, 0.0), 0.0 * hips + (0.3, 0.0, 0.0), np.eye(3)[None, None]
+    )
+    clip = replace(clip, lengths=np.array(((0.5, 0.5),)), feet=np.tile(np.eye(3), (1, count, 1, 1)))
+    ankles = clip.ankles.copy()
+    ankles[0, count // 2 :, 0] = np.sqrt(part**2 - hips[0, count // 2, 2] ** 2)
+    shifts, unreached = body_shifts(clip, ankles, Options(softness=1.0, body=0.0))
+    speeds = [
+        np.abs(np.diff(flexion(clip, *each))).max()
+        for each in ((clip.hips, clip.ankles), (clip.hips, ankles), (clip.hips + shifts, ankles))
+    ]
+    assert not unreached.any()
+    assert speeds[1] > 3.0 * speeds[0]
+    assert speeds[2] < 0.8 * speeds[1]
+    assert np.abs(shifts[:, :2]).max() == 0.0 and shifts[:, 2].max() <= 0.03
 
 
 @pytest.mark.parametrize("source", SOURCES)

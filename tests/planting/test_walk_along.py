@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ik_addon.planting.feet import along_path as along_module
 from ik_addon.planting.feet.along_path import along_path, brought
 from ik_addon.planting.feet.anchors import anchors_of, joined
 from ik_addon.planting.feet.clip import UP, applied, turns_by
 from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.judging import with_plan
+from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.path import path_of
 from ik_addon.planting.feet.planning import plan
@@ -195,3 +198,16 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed):
     _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
     assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
+
+
+def test_legs_that_step_far_extend_less_and_bend_slower(monkeypatch):
+    clip, truth = walk()
+    speeds = []
+    for most in (along_module.LONG_EXTENSION, 1.0):
+        monkeypatch.setattr(along_module, "LONG_EXTENSION", most)
+        own, there, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=1.3))
+        lengths = np.linalg.norm(planned.ankles - there.clip.hips - planned.shifts, axis=2)
+        assert lengths.max() <= most * clip.reaches.max() * (1.0 + 1e-9)
+        after = measured(with_plan(there.clip, planned), own.sole, truth)
+        speeds.append(max(leg["knee_speed"] for leg in after))
+    assert speeds[0] < 0.97 * speeds[1]

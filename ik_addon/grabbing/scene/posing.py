@@ -11,7 +11,7 @@ from ...authoring.keys import key_if_asked
 from ...rig.blender.animation import drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
-from ...rig.data.pins import pin_of
+from ...rig.data.pins import pin_of, set_pin
 from ...solvers import ChainError
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
 from ..solving.skeleton import Channels, point
@@ -83,6 +83,34 @@ class GrabSession:
             carried = [self.posed.names[bone] for bone in (*body.line, *(body.neck.links if body.neck else ()))]
             return None if rides_on(self.ob, self.posed.chains[k], carried) else Pin()
         return Pin() if feet and body.is_standing(body.limbs[k]) else None
+
+    def toggle_pin(self, k: int) -> None:
+        """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""
+        bone = self.ob.pose.bones[self.joint_bone(k)]
+        is_held, before = self.pin(k, True) is not None, pin_of(bone)
+        set_pin(bone, "AUTO")
+        if (self.pin(k, True) is not None) == is_held and before == "AUTO":
+            set_pin(bone, "FREE" if is_held else "BOTH")
+
+    def joints(self) -> dict[str, int]:
+        """The bones whose heads are joints to drag, each with the number of the limb that it ends, else -1."""
+        body, names = self.posed.body, self.posed.names
+        found = {names[body.hips]: -1, names[body.chest]: -1}
+        if body.neck:
+            found[names[body.neck.links[-1]]] = -1
+        for k, limb in enumerate(body.limbs):
+            if k not in self.posed.chains:
+                found[names[limb.links[1]]] = -1
+            found[self.joint_bone(k)] = k
+        return found
+
+    def place_of(self, bone: str) -> Vector:
+        """Where such a joint is now, in the world; a limb without a bone at its end ends at the tail."""
+        evaluated = self.ob.evaluated_get(self._depsgraph)
+        pose_bone = evaluated.pose.bones[bone]
+        k = self.joints().get(bone, -1)
+        is_tail = k >= 0 and self.posed.body.limbs[k].found.end < 0
+        return evaluated.matrix_world @ (pose_bone.tail if is_tail else pose_bone.head)
 
     # Posing
 

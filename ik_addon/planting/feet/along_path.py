@@ -11,7 +11,7 @@ import numpy as np
 
 from ...solvers.carrier import lowering
 from .clip import UP, LegMotion, applied, turns_by
-from .curves import above, slope, smooth
+from .curves import above, eased, slope, smooth
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
 from .planning import leg_limits
@@ -19,6 +19,8 @@ from .walk import Walk
 
 LOW_TIME = 0.5
 """Part of a step by which hips are low before and after a long one needs it: less bobs, more creeps."""
+LONG, LONG_EXTENSION = 1.15, 0.97
+"""A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
 GRAVITY = 11.5
 """Leg lengths a second squared: a human leg measures 0.85 m."""
 SAME_WAY = 0.5
@@ -103,6 +105,8 @@ def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
     turns, shifts = along.maps(walk, walk.times)
     hips, body_knees = (applied(body_turns, points) + body_shifts for points in (clip.hips, clip.knees))
     ankles, balls, foot_knees = (applied(turns, points) + shifts for points in (clip.ankles, clip.balls, clip.knees))
+    reaches, (longest, _) = clip.reaches[:, None], leg_limits(clip, options)
+    share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     there = replace(
         clip,
         hips=hips,
@@ -110,7 +114,7 @@ def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
         ankles=ankles,
         balls=balls,
         feet=turns @ clip.feet,
-        extensions=np.linalg.norm(clip.ankles - clip.hips, axis=2),
+        extensions=np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches),
     )
     # Longer steps need lower hips: early, for they would bob at each step.
     falls, captured = (lowering(each.ankles - each.hips, *leg_limits(each, options))[0] for each in (there, clip))

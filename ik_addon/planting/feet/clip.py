@@ -20,7 +20,7 @@ class LegMotion:
     soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
     rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
     skins: of each leg the outermost points of the skin of its foot, (points, T, 3), or None; empty: not looked at.
-    extensions: (legs, T), how far ankles were from hips as captured; None: as they are.
+    extensions: (legs, T), how far each ankle may be from its hip; None: as far as it is, or options say.
     """
 
     fps: float

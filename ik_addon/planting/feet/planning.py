@@ -9,7 +9,7 @@ from ...solvers.carrier import lowering, nearest_shift
 from .anchors import Anchors, Lock, anchors_of, joined, same_places, settled, within
 from .clip import UP, LegMotion, directions
 from .contacts import Ground, HeelAndBall, sole_of, under
-from .curves import above, eased, frames_in, highest, smooth
+from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
@@ -33,6 +33,10 @@ to go aside, and goes all the way. Legs that walk point up to 40 degrees off."""
 DEEP = 0.02
 """A fall of less, in leg lengths, needs no way aside."""
 
+FASTER, CALMING = 1.1, 0.03
+"""Times as fast as captured that a knee may bend or stretch before the body makes way for it, and how far it does at
+most, leg lengths: near full extension a knee turns by the root of what its ankle moves."""
+
 ASIDE = np.array((1.0, 1.0, 0.0))
 
 
@@ -42,8 +46,9 @@ def body_shifts(
     """The moves (T, 3) of the body with which the legs reach new ankles (legs, T, 3), and where none has (T,) bool.
 
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
-    No leg gets straighter than `options.softness` or the capture at that frame. If the legs' places cannot all be
-    reached, the worst of them share what is missing. stands: (legs, T) bool, None: no foot does.
+    No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
+    captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
+    missing. stands: (legs, T) bool, None: no foot does.
     """
     longest, shortest = leg_limits(clip, options)
     half = frames_in(REACH_TIME, clip.fps)
@@ -72,6 +77,9 @@ def body_shifts(
         shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
     shifts = shifts - _covering(falls, half)[:, None] * UP
+    calm = np.minimum(longest, _calm(clip, np.linalg.norm(offsets(), axis=2)))
+    falls, _ = lowering(offsets(), calm, shortest)
+    shifts = shifts - _covering(np.minimum(falls, CALMING * clip.size), half)[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = _ends(clip)
@@ -100,6 +108,25 @@ def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarra
     return (lines.swapaxes(1, 2) @ np.linalg.solve(both, excess.T[..., None]))[..., 0]
 
 
+def _calm(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
+    """(legs, T), the longest distances from hip to ankle with which no knee turns faster than `FASTER` allows; infinite
+    where none does. ways: (legs, T), as planned."""
+    captured = _bends(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
+    steps = FASTER * np.abs(np.diff(captured)).max(axis=1, initial=0.0)
+    planned = _bends(clip, ways)
+    bends = np.array([no_steeper(own, step) for own, step in zip(planned, steps, strict=True)])
+    thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
+    longest = np.sqrt(np.maximum(thighs**2 + shins**2 + 2.0 * thighs * shins * np.cos(bends), 0.0))
+    return np.where(bends > planned, longest, np.inf)
+
+
+def _bends(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
+    """(legs, T), by how much knees are bent whose ankles are so far (legs, T) from their hips, radians."""
+    thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
+    cosines = (ways**2 - thighs**2 - shins**2) / np.maximum(2.0 * thighs * shins, 1e-300)
+    return np.arccos(np.clip(cosines, -1.0, 1.0))
+
+
 def _covering(moves: np.ndarray, half: int) -> np.ndarray:
     """A smooth curve that goes at least as far as moves (T,), to the side on which they are."""
     return above(moves.clip(0.0), half) - above((-moves).clip(0.0), half)
@@ -108,8 +135,10 @@ def _covering(moves: np.ndarray, half: int) -> np.ndarray:
 def leg_limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """(legs, T) each, the longest and the shortest distance from hip to ankle that each leg may have."""
     near, far = _ends(clip)
-    captured = np.linalg.norm(clip.ankles - clip.hips, axis=2) if clip.extensions is None else clip.extensions
-    longest = np.clip(captured / far, options.softness, STRAIGHTEST) * far
+    if clip.extensions is not None:
+        return clip.extensions, np.broadcast_to(near * (2.0 - STRAIGHTEST), clip.extensions.shape)
+    extensions = np.linalg.norm(clip.ankles - clip.hips, axis=2) / far
+    longest = np.clip(extensions, options.softness, STRAIGHTEST) * far
     return longest, np.broadcast_to(near * (2.0 - STRAIGHTEST), longest.shape)
 
 

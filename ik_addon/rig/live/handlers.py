@@ -225,10 +225,8 @@ def _tell_of_footprints(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     moved = (each.id for each in depsgraph.updates if each.is_updated_transform)
     footprints = [ob.original for ob in moved if isinstance(ob, Object) and footprint_of(ob) is not None]
     if footprints and tell(scene, footprints):
-        # Of what is tagged here the handlers are not told in the next update.
-        file_memory.forget_animation()
-        for plan in memory.plans.values():
-            plan.doubtful = True
+        # Blender evaluates what is changed here once more, and tells no handler.
+        evaluate_solved()
 
 
 def _changed_in(depsgraph: bpy.types.Depsgraph) -> tuple[set[Object], set[Object], set[Armature]]:

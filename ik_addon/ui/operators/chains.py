@@ -191,6 +191,14 @@ def counted(limbs: "Sequence[FoundLimb]") -> str:
     return leg_words if legs else arm_words
 
 
+def may_be_limb(bone: bpy.types.PoseBone) -> bool:
+    """Whether a bone has a chain to be added that carries no limbs, as hips do."""
+    from ...authoring.rigging import limbs_carried, proposed_chain
+
+    found = proposed_chain(bone)
+    return found is not None and not limbs_carried(bone.id_data.pose.bones[found.tip])
+
+
 def add_label(context: bpy.types.Context) -> str:
     """The label of the button for the active bone: "Add Analytic IK: thigh.L > shin.L"."""
     from ...authoring.rigging import proposed_chain

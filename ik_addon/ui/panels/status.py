@@ -19,6 +19,7 @@ from ..operators.chains import (
     ANALYTIC_IK_OT_select_chain,
     ANALYTIC_IK_OT_unmute,
     add_label,
+    may_be_limb,
 )
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
@@ -177,7 +178,7 @@ def draw_beginnings(
     for tip in tips[:_LIMBS_SHOWN]:
         grid.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name).tip = tip.name
     # Limb after limb may be rigged by hand; hips are none.
-    is_limb = bone is not None and add_label(context) != ANALYTIC_IK_OT_add.bl_label
+    is_limb = bone is not None and may_be_limb(bone)
     if is_limb:
         draw_add(layout, context, "CON_KINEMATIC")
     # The stubs do not know what it returns.

@@ -1,4 +1,4 @@
-"""Grab: the operator that drags a joint of any body, its tool in Pose Mode, and the pins."""
+"""Grab: the operator that drags a joint of any body, and the one that pins."""
 
 from typing import TYPE_CHECKING
 
@@ -9,12 +9,10 @@ from mathutils import Vector
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
 from ...rig.blender.armatures import is_changeable
-from ...rig.data.pins import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import length_words, registration_of
 
 if TYPE_CHECKING:
-    from ...grabbing.scene.posing import GrabSession
     from ...grabbing.solving.drag import GrabOptions
 
 
@@ -73,6 +71,15 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         default="AUTO",
     )
 
+    at_mouse: BoolProperty(
+        name="At Mouse", description="Drag the joint under the mouse", options={"HIDDEN", "SKIP_SAVE"}
+    )
+    release_confirm: BoolProperty(
+        name="Confirm on Release",
+        description="Confirm when the mouse button is released",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ...grabbing.scene.posing import grab_bone
 
@@ -92,6 +99,51 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         held = messages.GRAB_HOLDS(names=messages.quoted(done.held)) if done.held else ""
         self.tell(context, ob, name, held, done.missed_world)
         return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        from .grab_drag import GrabDrag
+
+        if context.region_data is None or self.properties.is_property_set("location"):
+            # There is no view to drag in, or the place is given.
+            return self.execute(context)
+        try:
+            self._dragging = GrabDrag(self, context, event)
+        except ChainError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if self._dragging.bone == "":
+            self._dragging.end(context)
+            return {"PASS_THROUGH", "CANCELLED"}
+        context.window.cursor_modal_set("SCROLL_XY")
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        dragging = self._dragging
+        if active_armature(context) != dragging.session.ob or context.region_data is None:
+            dragging.end(context)
+            return {"CANCELLED"}
+        released = self.release_confirm and event.type == "LEFTMOUSE" and event.value == "RELEASE"
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            dragging.restore()
+            dragging.end(context)
+            return {"CANCELLED"}
+        if released or (event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"} and event.value == "PRESS"):
+            dragging.end(context)
+            self.bone, self.location = dragging.bone, dragging.head_world
+            dragging.session.key(context)
+            return {"FINISHED"}
+        try:
+            return dragging.heard(context, event)
+        except ChainError as error:
+            dragging.restore()
+            dragging.end(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends it: a window closes, or another file is opened."""
+        self._dragging.end(context)
 
     def given_options(self) -> "GrabOptions":
         """How the body gives, as the options say."""
@@ -122,6 +174,19 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     bone: StringProperty(name="Bone", description="Bone of the limb; empty for the active one", options={"SKIP_SAVE"})
+    at_mouse: BoolProperty(name="At Mouse", description="The joint under the mouse", options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if self.at_mouse and context.region_data is not None:
+            from ...grabbing.scene.posing import GrabSession
+            from .grab_drag import joint_at
+
+            try:
+                self.bone = joint_at(GrabSession(context, active_armature(context)), context, event)
+            except ChainError as error:
+                self.report({"ERROR"}, str(error))
+                return {"CANCELLED"}
+        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ...grabbing.scene.posing import GrabSession
@@ -136,21 +201,11 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
             drag = session.posed.drag_of(name)
             if drag.limb < 0:
                 raise ChainError(messages.GRAB_NO_LIMB(bone=name))
-            toggle_pin(session, drag.limb)
+            session.toggle_pin(drag.limb)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         return {"FINISHED"}
-
-
-def toggle_pin(session: "GrabSession", k: int) -> None:
-    """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""
-    bone = session.ob.pose.bones[session.joint_bone(k)]
-    is_held = session.pin(k, True) is not None
-    before = pin_of(bone)
-    set_pin(bone, "AUTO")
-    if (session.pin(k, True) is not None) == is_held and before == "AUTO":
-        set_pin(bone, "FREE" if is_held else "BOTH")
 
 
 register, unregister = registration_of(__name__)

@@ -1,5 +1,6 @@
 """Drag the knee round its circle: the operator that turns a chain's swivel, and its handle in the 3D view."""
 
+from collections.abc import Iterable
 from math import atan2, degrees, pi, radians, tau
 
 import bpy
@@ -267,9 +268,13 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
 
 
 def _draw_keys(header: bpy.types.Header, _context: bpy.types.Context) -> None:
-    """The keys of the drag in the status bar, as Blender shows those of its own tools."""
+    draw_keys_of(header, _KEYS)
+
+
+def draw_keys_of(header: bpy.types.Header, keys: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+    """The keys of a drag in the status bar, as Blender shows those of its own tools."""
     row = header.layout.row(align=True)
-    for text, icons in _KEYS:
+    for text, icons in keys:
         for icon in icons:
             row.label(text="", icon=icon)
         # Some of these icons are wider than others.

@@ -1,0 +1,273 @@
+"""Walks along curves, in arrays: `python -m benchmarks.paths [LEGS.npz | FILE]…  [--clips WORD…] [--quick]`.
+
+The sample capture, and the walks of characters and legs that are given, are planted on curves, with several strides.
+Lengths are in leg lengths. Speeds and accelerations are times those of the same clip planted without a path: median /
+worst. Naive: the whole character goes by the map of its body, as a parent on the curve would take it at its best.
+
+LEGS.npz has NAME/hips, knees, ankles, balls, feet, lengths and fps of each clip.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+
+import bpy
+import numpy as np
+
+import ik_addon
+from ik_addon.bake.stepping import finish
+from ik_addon.planting.feet.along_path import AlongPath, along_path, brought
+from ik_addon.planting.feet.anchors import anchors_of, joined
+from ik_addon.planting.feet.clip import LegMotion, applied
+from ik_addon.planting.feet.contacts import Ground, sole_of
+from ik_addon.planting.feet.curves import slope
+from ik_addon.planting.feet.judging import with_plan
+from ik_addon.planting.feet.loops import in_cycles, period_of, unrolled
+from ik_addon.planting.feet.measures import measured, new_pops
+from ik_addon.planting.feet.options import SLOPE_TIME, Options
+from ik_addon.planting.feet.path import GroundPath, path_of
+from ik_addon.planting.feet.planning import FootPlan, plan
+from ik_addon.planting.feet.treadmill import stands_on
+from ik_addon.planting.feet.walk import Walk
+from ik_addon.planting.scene.reading import legs_of, shown
+from ik_addon.rig.blender.clips import motion_frames
+
+from .character.files import armature_of, importers
+
+_ROUND = np.linspace(0.0, 2.0 * np.pi, 400)
+_CIRCLE = np.stack((np.sin(_ROUND), 1.0 - np.cos(_ROUND)), axis=1)[:-1]
+_S = np.concatenate((_CIRCLE[:200], (0.0, 4.0) + _CIRCLE[:200] * (-1.0, 1.0)))
+CURVES = {
+    "own path": None,
+    "straight": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
+    "circle, radius 3": (3.0 * _CIRCLE, True),
+    "circle, radius 2": (2.0 * _CIRCLE, True),
+    "circle, radius 1": (_CIRCLE, True),
+    "S, radius 2": (2.0 * _S, False),
+    "square, side 3": (3.0 * np.array(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))), True),
+    "slope 15 % (ground)": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
+    "stairs (ground)": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
+}
+STRIDES = (0.7, 1.0, 1.15, 1.3)
+_CYCLES = 4
+
+
+@dataclass(frozen=True)
+class Source:
+    """A clip to walk: over the ground, with its contacts."""
+
+    name: str
+    clip: LegMotion
+    contacts: np.ndarray
+
+    def walk(self) -> Walk:
+        """It, as a walk."""
+        sole = sole_of(self.clip)
+        return Walk(self.clip, sole, anchors_of(self.clip, sole, joined(self.clip, sole, self.contacts), None))
+
+
+def source_of(name: str, captured: LegMotion) -> Source | None:
+    """A captured clip, several times one after the other if it is a loop; None if nothing stands in it."""
+    ground, contacts = stands_on(captured, Options())
+    clip = ground.seen_from(captured)
+    if period_of(clip) and clip.frame_count < 3.0 * clip.fps:
+        clip, contacts = unrolled(clip, _CYCLES), in_cycles(clip, contacts, _CYCLES)
+    return Source(name, clip, contacts) if contacts.any() else None
+
+
+def sources(files: Sequence[Path], words: Sequence[str]) -> Iterator[Source]:
+    """The clips of files."""
+    for file in files:
+        if file.suffix == ".npz":
+            with np.load(file) as data:
+                for name in sorted({key.split("/")[0] for key in data.files}):
+                    own = {key.split("/")[1]: data[key] for key in data.files if key.startswith(f"{name}/")}
+                    yield from filter(None, [source_of(name, LegMotion(**own | {"fps": float(own["fps"])}))])
+            continue
+        option = next(iter(importers(str(file))))
+        ob = armature_of(str(file), option)
+        names = [action.name for action in bpy.data.actions]
+        for name in [name for name in names if any(word in name.lower() for word in words)] if ob else ():
+            data = ob.animation_data_create()
+            while data.nla_tracks:
+                data.nla_tracks.remove(data.nla_tracks[0])
+            data.action = bpy.data.actions[name]
+            if hasattr(data, "action_slot") and data.action_slot is None and data.action.slots:
+                data.action_slot = data.action.slots[0]
+            frames = motion_frames(ob)
+            if frames and len(frames) > 5:
+                clip = finish(shown(bpy.context, ob, legs_of(ob), frames))
+                yield from filter(None, [source_of(f"{file.stem} {name}", clip)])
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a clip does on a curve."""
+
+    clip: str
+    curve: str
+    stride: float
+    slide: float
+    step: float
+    naive: float
+    unreached: int
+    frames: int
+    knee_speed: float
+    knee_acceleration: float
+    pops: int
+    pops_before: int
+    plane: float
+    vertical: float
+    own: float
+    seconds: float
+
+
+def row_of(source: Source, curve: str, stride: float) -> Row:
+    """Plant a clip on a curve."""
+    clip, began = source.clip, process_time()
+    walk, options = source.walk(), Options(path_stride=stride)
+    path, base = _path(walk, curve, options)
+    along = along_path(walk, path, base, options)
+    there = brought(walk, along, options)
+    ground = _ground(walk, along, curve)
+    made = plan(there.clip, options, source.contacts, ground, sole=walk.sole)
+    seconds = process_time() - began
+    plain = plan(clip, options, source.contacts, sole=walk.sole)
+    before, after = with_plan(clip, plain), with_plan(there.clip, made)
+    figures = [measured(each, walk.sole, made.contacts) for each in (before, after)]
+
+    def ratio(name: str) -> float:
+        one, other = (max(leg[name] for leg in legs) for legs in figures)
+        return other / max(one, 1e-9)
+
+    accelerations = [_accelerations(each.hips.mean(axis=0), clip.fps) for each in (before, after)]
+    rows = np.arange(clip.frame_count, dtype=float)
+    own = walk.way.at(rows)
+    v = stride * slope(own[2], clip.fps, SLOPE_TIME)
+    turned = slope(path.at(along.offset + stride * own[2])[1], clip.fps, SLOPE_TIME)
+    bend = float(np.percentile(np.abs(v * turned), 99.0)) if curve != "own path" else 0.0
+    turns, shifts = along.maps(walk, rows)
+    naive = replace(clip, ankles=applied(turns, clip.ankles) + shifts, feet=turns @ clip.feet)
+    return Row(
+        source.name,
+        curve,
+        stride,
+        max(leg["slide"] for leg in figures[1]),
+        _steps_off(plain, made, stride) if curve in ("straight", "own path") else 0.0,
+        max(leg["slide"] for leg in measured(naive, walk.sole, made.contacts)),
+        int(made.unreached.sum()),
+        clip.frame_count,
+        ratio("knee_speed"),
+        ratio("knee_acceleration"),
+        sum(len(new_pops(before, after, leg)) for leg in range(clip.leg_count)),
+        sum(leg["knee_pops"] for leg in figures[0]),
+        accelerations[1][0] / (accelerations[0][0] + bend),
+        accelerations[1][1] / accelerations[0][1],
+        float(np.abs(made.ankles - plain.ankles).max() / clip.size) if curve == "own path" and stride == 1.0 else 0.0,
+        seconds,
+    )
+
+
+def _path(walk: Walk, curve: str, options: Options) -> tuple[GroundPath, GroundPath | None]:
+    """A curve as a path, and as it was made of the clip."""
+    size, rounding = walk.clip.size, walk.stride * options.path_stride
+    if CURVES[curve] is None:
+        points = walk.way.at(np.arange(0.0, walk.clip.frame_count, walk.step))[0][:, :2]
+        own = path_of(points, False, 0.02 * size, rounding)
+        return own, own
+    points, is_closed = CURVES[curve]
+    return path_of(points * size, is_closed, 0.02 * size, rounding), None
+
+
+def _ground(walk: Walk, along: AlongPath, curve: str) -> Ground | None:
+    if "ground" not in curve:
+        return None
+    level, size = walk.sole.level, walk.clip.size
+    if "slope" in curve:
+        return lambda points: level + 0.15 * points[:, 0]
+    return lambda points: level + 0.18 * size * np.floor(points[:, 0] / size / 0.85)
+
+
+def _steps_off(plain: FootPlan, made: FootPlan, stride: float) -> float:
+    """The part by which steps are longer or shorter than the stride says."""
+    off = []
+    for leg in range(len(plain.ankles)):
+        for point in (0, 1):
+            places = [
+                np.array([each.place[:2] for each in own.locks if (each.leg, each.point) == (leg, point)])
+                for own in (plain, made)
+            ]
+            ways = [np.linalg.norm(np.diff(own, axis=0), axis=1) for own in places if len(own) > 1]
+            if len(ways) == 2:
+                far = ways[0] > 0.5 * np.median(ways[0])
+                off += np.abs(ways[1][far] / (stride * ways[0][far]) - 1.0).tolist()
+    return float(np.median(off)) if off else 0.0
+
+
+def _accelerations(places: np.ndarray, fps: float) -> tuple[float, float]:
+    """What one in a hundred frames exceeds, in the plane and up and down."""
+    found = slope(slope(places, fps, SLOPE_TIME), fps, SLOPE_TIME)
+    plane, vertical = (np.linalg.norm(part, axis=1) for part in (found[:, :2], found[:, 2:]))
+    return float(np.percentile(plane, 99.0)), float(np.percentile(vertical, 99.0))
+
+
+_TITLES = (
+    *("naive slide", "slide", "steps off", "out of reach", "knee speed", "knee acceleration", "new pops / before"),
+    *("hips in plane", "hips vertical", "from own place", "s per 1000 frames"),
+)
+
+
+def _cells(rows: Sequence[Row]) -> list[str]:
+    def both(name: str, form: str = ".2f") -> str:
+        values = [getattr(row, name) for row in rows]
+        return f"{np.median(values):{form}} / {max(values):{form}}"
+
+    return [
+        both("naive"),
+        f"{max(row.slide for row in rows):.0e}",
+        both("step", ".1%"),
+        f"{sum(row.unreached for row in rows)} of {sum(row.frames for row in rows)}",
+        both("knee_speed"),
+        both("knee_acceleration"),
+        f"{sum(row.pops for row in rows)} / {sum(row.pops_before for row in rows)}",
+        both("plane"),
+        both("vertical"),
+        f"{max(row.own for row in rows):.0e}",
+        f"{np.median([1000.0 * row.seconds / row.frames for row in rows]):.2f}",
+    ]
+
+
+def _print(title: str, groups: dict[str, list[Row]]) -> None:
+    print(f"\n| {title} | {' | '.join(_TITLES)} |\n|{' --- |' * (1 + len(_TITLES))}")
+    for name, rows in groups.items():
+        if rows:
+            print(f"| {name} | {' | '.join(_cells(rows))} |", flush=True)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--clips", nargs="+", default=["walk", "run", "gallop"], metavar="WORD", help="of clips' names")
+    parser.add_argument("--quick", action="store_true", help="strides 1 and 1.3, and fewer curves")
+    options = parser.parse_args()
+    ik_addon.register()
+    sample = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
+    found = list(sources([sample, *options.files], ["walk capture", *options.clips]))
+    strides = (1.0, 1.3) if options.quick else STRIDES
+    curves = ("own path", "straight", "circle, radius 2", "square, side 3") if options.quick else tuple(CURVES)
+    rows = [row_of(each, curve, stride) for each in found for curve in curves for stride in strides]
+    level = [row for row in rows if "ground" not in row.curve]
+    print(f"Blender {bpy.app.version_string}, {len(found)} clips, {len(rows)} runs")
+    same = [row for row in rows if row.stride == 1.0]
+    _print("stride 1", {name: [row for row in same if row.curve == name] for name in curves})
+    _print("level ground", {f"stride {x:g}": [row for row in level if row.stride == x] for x in strides})
+    _print(
+        "stride 1, level", {x.name: [row for row in level if (row.clip, row.stride) == (x.name, 1.0)] for x in found}
+    )
+
+
+if __name__ == "__main__":
+    main()

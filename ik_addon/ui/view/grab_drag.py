@@ -1,0 +1,225 @@
+"""The drag of Grab: where the mouse, axes and numbers bring a joint, and what is seen meanwhile."""
+
+from math import degrees
+from typing import Protocol
+
+import bpy
+import gpu
+from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_location_3d
+from gpu_extras.batch import batch_for_shader
+from mathutils import Vector
+
+from ... import messages
+from ...authoring.selection import active_armature, active_bone
+from ...grabbing.scene.posing import GrabSession
+from ...grabbing.solving.drag import GrabOptions
+from ...rig.data.pins import pin_of, set_pin
+from ...solvers import ChainError
+from ..base import length_words
+from .swivel import draw_keys_of
+
+_NEAR = 40.0
+"""Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
+_STEP, _FINE_STEP = 0.1, 0.01
+"""World units to which Ctrl snaps, and Ctrl with Shift."""
+_PRECISE = 0.1
+"""Part of the movement that counts with Shift."""
+_FROM_ENTRIES = "0123456789.-"
+_JOINT, _PIN = (0.45, 0.9, 0.55, 0.9), (1.0, 0.6, 0.15, 1.0)
+_JOINT_SIZE, _PIN_SIZE = 6.0, 11.0
+_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT"}
+_KEYS = (
+    ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
+    ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
+    ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
+    ("Pin", ("EVENT_P",)),
+    ("Keep Rotation", ("EVENT_R",)),
+    ("Balance", ("EVENT_B",)),
+    ("Heels", ("EVENT_H",)),
+    ("Hips Stay", ("EVENT_ALT",)),
+    ("Snap", ("EVENT_CTRL",)),
+    ("Precise", ("EVENT_SHIFT",)),
+)
+
+
+class GrabChoices(Protocol):
+    """The options of the operator, which keys of the drag change."""
+
+    bone: str
+    at_mouse: bool
+    pin_feet: bool
+    hips: str
+    balance: float
+    lift_heels: bool
+    rotation: str
+
+    def given_options(self) -> GrabOptions: ...
+
+
+def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.Event) -> str:
+    """The bone of the joint nearest to the mouse; "" if none is near."""
+    mouse = Vector((event.mouse_region_x, event.mouse_region_y))
+    near, found = _NEAR * context.preferences.system.ui_scale, ""
+    for bone in session.joints():
+        seen = location_3d_to_region_2d(context.region, context.region_data, session.place_of(bone))
+        if seen is not None and (seen - mouse).length < near:
+            near, found = (seen - mouse).length, bone
+    return found
+
+
+class GrabDrag:
+    """One drag. bone: whose head is dragged, "" if the mouse is on no joint. head_world: where its head is wanted."""
+
+    def __init__(self, operator: GrabChoices, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        ob = active_armature(context)
+        self._operator, self._handle = operator, None
+        self.session = GrabSession(context, ob)
+        active = active_bone(ob)
+        self.bone = operator.bone or (active.name if active else "")
+        if operator.at_mouse:
+            self.bone = joint_at(self.session, context, event)
+            if not self.bone:
+                return
+        if self.bone not in ob.pose.bones:
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        self._drag = self.session.posed.drag_of(self.bone)
+        self._start = self.session.start(self._drag)
+        self._head = self.session.posed.world @ ob.pose.bones[self.bone].head
+        self._pins = {bone: pin_of(ob.pose.bones[bone]) for bone in self.session.joints()}
+        self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
+        self._axis, self._typed, self._hips = "", "", operator.hips
+        self._place(context)
+        self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
+
+    @property
+    def head_world(self) -> Vector:
+        """Where the dragged bone's head is wanted."""
+        return self._head + self._offset
+
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """What an event does to the drag."""
+        if event.type == "MOUSEMOVE":
+            under = self._under(context, event)
+            self._moved += (under - self._last) * (_PRECISE if event.shift else 1.0)
+            self._last = under
+        elif event.type in _MODIFIERS:
+            self._operator.hips = "STAY" if event.alt else self._hips
+        elif event.value != "PRESS" or not self._pressed(context, event):
+            # The view may be turned meanwhile.
+            return {"PASS_THROUGH"}
+        self._place(context, event.ctrl, event.shift)
+        return {"RUNNING_MODAL"}
+
+    def _pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
+        """Whether a key means something here."""
+        operator = self._operator
+        if event.type in "XYZ" and len(event.type) == 1:
+            self._axis = "" if self._axis == event.type else event.type
+        elif event.type == "P":
+            self._toggle_pin(context, event)
+        elif event.type == "R":
+            operator.rotation = "FOLLOW" if operator.rotation == "KEEP" else "KEEP"
+        elif event.type == "B":
+            operator.balance = 0.0 if operator.balance else 0.6
+        elif event.type == "H":
+            operator.lift_heels = not operator.lift_heels
+        elif event.type == "BACK_SPACE":
+            self._typed = self._typed[:-1]
+        elif event.ascii == "-":
+            self._typed = self._typed[1:] if self._typed.startswith("-") else "-" + self._typed
+        elif event.ascii and event.ascii in _FROM_ENTRIES:
+            self._typed += event.ascii if event.ascii != "." or "." not in self._typed else ""
+        else:
+            return False
+        return True
+
+    def _toggle_pin(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        bone = joint_at(self.session, context, event)
+        k = self.session.joints().get(bone, -1)
+        if k >= 0 and k != self._drag.limb:
+            self.session.toggle_pin(k)
+
+    # Where to
+
+    def _under(self, context: bpy.types.Context, event: bpy.types.Event) -> Vector:
+        """The point under the mouse, in the plane of the view through the joint, in the world."""
+        mouse = (event.mouse_region_x, event.mouse_region_y)
+        return region_2d_to_location_3d(context.region, context.region_data, mouse, self._start)
+
+    def _wanted(self, snap: bool, fine: bool) -> Vector:
+        """The way that the joint is to go."""
+        axes = [axis in (self._axis or "XYZ") for axis in "XYZ"]
+        moved = Vector([number if on else 0.0 for number, on in zip(self._moved, axes, strict=True)])
+        if any(sign.isdigit() for sign in self._typed):
+            axis = "XYZ".index(self._axis or "X")
+            return Vector([float(self._typed) if k == axis else 0.0 for k in range(3)])
+        if snap:
+            step = _FINE_STEP if fine else _STEP
+            moved = Vector([round(number / step) * step for number in moved])
+        return moved
+
+    def _place(self, context: bpy.types.Context, snap: bool = False, fine: bool = False) -> None:
+        operator, session = self._operator, self.session
+        self._offset = self._wanted(snap, fine)
+        held = session.pins(self.bone, self._drag, operator.pin_feet)
+        result = session.pose(context, self._drag, self._start + self._offset, held, operator.given_options())
+        scene, world = context.scene, session.posed.world
+        names = messages.quoted([session.joint_bone(k) for k in held]) or "nothing"
+        size = session.posed.body.size
+        parts = [f"Grab: {self.bone}  {length_words(scene, self._offset.length)}  {self._axis}", f"held: {names}"]
+        parts += [f"[{self._typed}|]"] if self._typed else []
+        turn, shift = (Vector(vector).length for vector in (result.turn, result.shift))
+        parts += [f"spine {degrees(turn):.0f}°"] if turn > 1e-3 else []
+        parts += [f"hips {length_words(scene, shift * world.median_scale)}"] if shift > 1e-3 * size else []
+        if result.missed > 1e-4 * size:
+            parts += [messages.GRAB_SHORT(length=length_words(scene, result.missed * world.median_scale))]
+        context.area.header_text_set("    ".join(parts))
+        context.workspace.status_text_set(lambda header, _context: draw_keys_of(header, _KEYS))
+        context.area.tag_redraw()
+
+    # The end, and what is seen
+
+    def restore(self) -> None:
+        """The pose and the pins before."""
+        self.session.restore()
+        for bone, kind in self._pins.items():
+            set_pin(self.session.ob.pose.bones[bone], kind)
+
+    def end(self, context: bpy.types.Context) -> None:
+        """Nothing of the drag is left in the window."""
+        if self._handle is not None:
+            bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
+            self._handle = None
+            if context.area is not None:
+                context.area.header_text_set(None)
+            if context.workspace is not None:
+                context.workspace.status_text_set(None)
+            if context.window is not None:
+                context.window.cursor_modal_restore()
+
+    def _draw(self) -> None:
+        """Small squares at joints, large ones at pins."""
+        region, view = bpy.context.region, bpy.context.region_data
+        if view is None:
+            return
+        shown: dict[bool, list] = {False: [], True: []}
+        for bone, k in self.session.joints().items():
+            is_held = k >= 0 and k != self._drag.limb and self.session.pin(k, self._operator.pin_feet) is not None
+            place = location_3d_to_region_2d(region, view, self.session.place_of(bone))
+            if place is not None:
+                shown[is_held].append(place)
+        shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+        scale = bpy.context.preferences.system.ui_scale
+        gpu.state.blend_set("ALPHA")
+        try:
+            for is_held, points in shown.items():
+                half = 0.5 * scale * (_PIN_SIZE if is_held else _JOINT_SIZE)
+                corners = [(x + a * half, y + b * half) for x, y in points for a, b in _SQUARE]
+                shader.uniform_float("color", _PIN if is_held else _JOINT)
+                batch_for_shader(shader, "TRIS", {"pos": corners}).draw(shader)
+        finally:
+            gpu.state.blend_set("NONE")
+
+
+_SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1))
+"""Two triangles."""

@@ -1,0 +1,145 @@
+"""The drag of Grab: mouse, axes, numbers and keys give what the operator gives for the same place."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon.grabbing.scene.posing import KEEPS
+from ik_addon.grabbing.solving.drag import GrabOptions
+from ik_addon.ui.view import grab_drag
+from ik_addon.ui.view.grab_drag import GrabDrag
+
+from ..rig.rigs import update
+from ..scenes import apart, enter, pose_of
+from .bodies import person
+
+PIXEL = 0.01
+
+
+class Window:
+    """A view from the front, in which a pixel is a hundredth of a unit; says: the header's text."""
+
+    def __init__(self, monkeypatch, **options):
+        self.ob = person()
+        enter("POSE", self.ob, "hips")
+        update()
+        monkeypatch.setattr(
+            grab_drag,
+            "region_2d_to_location_3d",
+            lambda _r, _v, at, deep: Vector((at[0] * PIXEL, deep.y, at[1] * PIXEL)),
+        )
+        monkeypatch.setattr(
+            grab_drag, "location_3d_to_region_2d", lambda _r, _v, place: Vector((place.x, place.z)) / PIXEL
+        )
+        self.says = []
+        quiet = SimpleNamespace(status_text_set=lambda _: None, cursor_modal_restore=lambda: None)
+        area = SimpleNamespace(header_text_set=self.says.append, tag_redraw=lambda: None)
+        real = bpy.context
+        self.context = SimpleNamespace(
+            scene=real.scene,
+            view_layer=real.view_layer,
+            preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),
+            active_object=self.ob,
+            evaluated_depsgraph_get=real.evaluated_depsgraph_get,
+            region=None,
+            region_data=SimpleNamespace(),
+            area=area,
+            workspace=quiet,
+            window=quiet,
+        )
+        given = {"bone": "", "at_mouse": False, "hips": "MOVE", "pin_feet": True, "rotation": "AUTO", "balance": 0.6}
+        self.operator = SimpleNamespace(**(given | {"lift_heels": True, "spine": 1.0} | options))
+        self.operator.given_options = self.given_options
+        self.before = pose_of(self.ob)
+
+    def given_options(self):
+        own = self.operator
+        return GrabOptions(own.hips == "MOVE", own.spine, own.balance, own.lift_heels, KEEPS[own.rotation])
+
+    def at(self, bone):
+        place = self.ob.pose.bones[bone].head
+        return place.x / PIXEL, place.z / PIXEL
+
+    def start(self, x=0.0, y=0.0):
+        self.dragging = GrabDrag(self.operator, self.context, self.event("LEFTMOUSE", x, y))
+        return self
+
+    def event(self, kind, x=0.0, y=0.0, **more):
+        given = {"value": "PRESS", "shift": False, "ctrl": False, "alt": False, "ascii": ""} | more
+        return SimpleNamespace(type=kind, mouse_region_x=x, mouse_region_y=y, **given)
+
+    def send(self, kind, x=0.0, y=0.0, **more):
+        result = self.dragging.heard(self.context, self.event(kind, x, y, **more))
+        update()
+        return result
+
+    def hips(self):
+        return self.ob.matrix_world @ self.ob.pose.bones["hips"].head
+
+
+@pytest.fixture
+def window(monkeypatch):
+    own = Window(monkeypatch)
+    yield own
+    own.dragging.end(own.context)
+
+
+def test_the_mouse_brings_the_joint_where_the_operator_would(window):
+    start = window.hips()
+    window.start().send("MOUSEMOVE", 5.0, -30.0)
+    assert (window.hips() - start - Vector((0.05, 0.0, -0.3))).length < 1e-6
+    assert (window.dragging.head_world - window.hips()).length < 1e-6
+    shown = pose_of(window.ob)
+    window.dragging.restore()
+    update()
+    assert apart(window.before, pose_of(window.ob), 1.0) == 0.0
+    bpy.ops.analytic_ik.grab(bone="hips", location=start + Vector((0.05, 0.0, -0.3)))
+    update()
+    assert apart(shown, pose_of(window.ob), 1.0) < 1e-6
+
+
+def test_axes_numbers_steps_and_precision(window):
+    start = window.hips()
+    window.start().send("MOUSEMOVE", 4.0, -28.0)
+    window.send("Z", 4.0, -28.0)
+    assert (window.hips() - start - Vector((0.0, 0.0, -0.28))).length < 1e-6
+    window.send("MOUSEMOVE", 4.0, -28.0, ctrl=True)
+    assert (window.hips() - start - Vector((0.0, 0.0, -0.3))).length < 1e-6
+    for sign in "-.2":
+        window.send("PERIOD", 4.0, -28.0, ascii=sign)
+    assert (window.hips() - start - Vector((0.0, 0.0, -0.2))).length < 1e-6
+    for _ in range(3):
+        window.send("BACK_SPACE", 4.0, -28.0)
+    window.send("MOUSEMOVE", 4.0, -38.0, shift=True)
+    assert (window.hips() - start - Vector((0.0, 0.0, -0.29))).length < 1e-6
+    assert "held: 'foot.L', 'foot.R'" in window.says[-1]
+    assert window.send("MIDDLEMOUSE") == {"PASS_THROUGH"}
+
+
+def test_keys_change_how_the_body_gives_and_what_is_held(window):
+    window.start().send("MOUSEMOVE", 0.0, -30.0)
+    for key, name, value in (("R", "rotation", "KEEP"), ("B", "balance", 0.0), ("H", "lift_heels", False)):
+        window.send(key, 0.0, -30.0)
+        assert getattr(window.operator, name) == value
+    window.send("LEFT_ALT", 0.0, -30.0, alt=True)
+    assert window.operator.hips == "STAY"
+    window.send("LEFT_ALT", 0.0, -30.0)
+    assert window.operator.hips == "MOVE"
+    foot = window.ob.pose.bones["foot.L"]
+    window.send("P", *window.at("foot.L"))
+    assert foot.analytic_ik_pin == "FREE" and "'foot.L'" not in window.says[-1]
+    window.dragging.restore()
+    assert not foot.is_property_set("analytic_ik_pin")
+
+
+def test_the_joint_under_the_mouse_is_dragged(monkeypatch):
+    window = Window(monkeypatch, at_mouse=True)
+    window.start(*window.at("hand.L"))
+    assert window.dragging.bone == "hand.L"
+    window.dragging.end(window.context)
+    window.start(500.0, 500.0)
+    assert window.dragging.bone == ""
+    window.dragging.end(window.context)
+    assert apart(window.before, pose_of(window.ob), 1.0) == 0.0
