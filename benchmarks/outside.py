@@ -6,16 +6,19 @@ looked at. The captures are those of `benchmarks.train_contacts`: legs as arrays
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 
 import bpy
 import numpy as np
 
 import ik_addon
-from ik_addon import api
-from ik_addon.bake.formats import open_file
+from ik_addon import api, command_line
+from ik_addon.bake.formats import open_file, write_file
 from ik_addon.command_line.console import noise_apart
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
@@ -130,12 +133,53 @@ def before_and_after(metrics: Sequence[dict]) -> list[str]:
     return found
 
 
+def played_by_others(folder: Path) -> Iterator[list[str]]:
+    """For each character the farthest that a joint of its planted clips is from where Blender shows it, by players, and
+    what the Khronos validator says of it that it does not say of Blender's own round trip. Nothing without Node."""
+    from tests.consumers import node, test_played
+
+    with TemporaryDirectory() as place:
+        at = node.installed(Path(place))
+        for file in sorted(folder.glob("*.glb")):
+            output, back = at / f"planted {file.name}", at / f"back {file.name}"
+            with noise_apart(is_quiet=True):
+                open_file(file)
+                write_file(back, False, range(1, 2))
+                # The file that it has written is still open afterward.
+                with redirect_stdout(StringIO()):
+                    status = command_line.run(["plant", str(file), "--output", str(output), "--anyway"])
+            if status or not output.exists():
+                yield [file.name, "", "", "", "", "nothing is planted"]
+                continue
+            played = [node.asked(at, each, output, output=at / "played.json") for each in test_played.PLAYERS.values()]
+            said = node.asked(at, "validate.mjs", output, back, output=at / "said.json")
+            new, old = ({code for _, code in said[str(path)]["messages"]} for path in (output, back))
+            yield [
+                file.name,
+                str(len(played[0])),
+                *(farthest_off(own) for own in played),
+                f"{output.stat().st_size / back.stat().st_size:.2f}",
+                ", ".join(sorted(new - old)) or "none",
+            ]
+
+
+def farthest_off(played: dict) -> str:
+    """How far joints are off in what was played, leg lengths; or which one is off between frames, where it stands."""
+    from tests.consumers import test_played
+
+    try:
+        return f"{test_played.compare(played, test_played.armature()):.0e}"
+    except AssertionError as error:
+        return str(error).splitlines()[0]
+
+
 def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("folder", type=Path, help="of characters")
     parser.add_argument("--captures", type=Path, metavar="CMU_LEGS.npz")
     parser.add_argument("--clips", nargs="+", default=["walk", "run", "jog"], metavar="WORD", help="of clips' names")
+    parser.add_argument("--players", action="store_true", help="also play and validate what is written, under Node")
     options = parser.parse_args()
     began = process_time()
     if options.captures:
@@ -143,6 +187,9 @@ def main() -> None:
     ik_addon.register()
     print(f"\nBlender {bpy.app.version_string}, clips named {', '.join(options.clips)}")
     table(("clips", *YARDSTICKS, "refused"), characters_of(options.folder, options.clips))
+    if options.players:
+        titles = ("clips", "three.js, off at most", "Babylon", "size, times Blender's round trip", "new messages")
+        table(titles, played_by_others(options.folder))
     print(f"\n{process_time() - began:.0f} s of processor time")
 
 

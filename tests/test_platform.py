@@ -148,6 +148,16 @@ def test_the_versions_agree():
     assert f"\n## {version}\n" in (CHECKOUT / "docs" / "release_notes.md").read_text()
 
 
+FIRST_WORDS = ("Mixamo", "Rigify", "captured", "Rig Legs", "Plant Feet", "Revert")
+"""What whoever reads the page looks for before the first picture: files like theirs, what to press, the way back."""
+
+
+def test_the_text_begins_with_the_files_of_its_reader_and_the_way_back(shipped):
+    before_pictures = shipped["README.md"].partition("![")[0]
+    assert [word for word in FIRST_WORDS if word not in before_pictures] == []
+    assert re.search(r"^## (\[Unreleased\]|\d)", shipped["CHANGELOG.md"], re.MULTILINE), "release notes"
+
+
 GOOD = {
     "name": "Walker",
     "tagline": "Limbs that follow their targets",

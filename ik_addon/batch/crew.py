@@ -74,7 +74,7 @@ def suitable_jobs(files: int) -> int:
 def _free_memory() -> int:
     """Bytes that processes can still have; where the system does not tell, as many as anybody asks for."""
     known = Path("/proc/meminfo")
-    lines = known.read_text().splitlines() if known.exists() else []
+    lines = known.read_text(encoding="utf-8").splitlines() if known.exists() else []
     free = next((line for line in lines if line.startswith("MemAvailable:")), "")
     return int(free.split()[1]) * 1024 if free else 1 << 62
 

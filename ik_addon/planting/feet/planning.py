@@ -111,7 +111,7 @@ def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarra
 def _calm(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
     """(legs, T), the longest distances from hip to ankle with which no knee turns faster than `FASTER` allows; infinite
     where none does. ways: (legs, T), as planned."""
-    captured = _bends(clip, _captured(clip))
+    captured = _bends(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
     steps = FASTER * np.abs(np.diff(captured)).max(axis=1, initial=0.0)
     planned = _bends(clip, ways)
     bends = np.array([no_steeper(own, step) for own, step in zip(planned, steps, strict=True)])
@@ -140,11 +140,6 @@ def leg_limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarra
     extensions = np.linalg.norm(clip.ankles - clip.hips, axis=2) / far
     longest = np.clip(extensions, options.softness, STRAIGHTEST) * far
     return longest, np.broadcast_to(near * (2.0 - STRAIGHTEST), longest.shape)
-
-
-def _captured(clip: LegMotion) -> np.ndarray:
-    """(legs, T), how far ankles were captured from their hips."""
-    return np.linalg.norm(clip.ankles - clip.hips, axis=2) if clip.extensions is None else clip.extensions
 
 
 def _ends(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:

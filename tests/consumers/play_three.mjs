@@ -1,16 +1,19 @@
-// Plays every clip of a .glb file with three.js: node play.mjs FILE.glb OUT.json
+// Plays every clip of a .glb or .fbx file with three.js: node play_three.mjs FILE OUT.json
 // Writes by clip its duration and where each bone is, in the world, 60 times a second and at the end.
 import { readFileSync, writeFileSync } from "node:fs";
 import { AnimationMixer, LoopOnce, Vector3 } from "three";
+import { FBXLoader } from "three/addons/loaders/FBXLoader.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
-globalThis.self = globalThis;
+globalThis.self = globalThis.window = globalThis;
 const [file, output] = process.argv.slice(2);
 const data = readFileSync(file);
 const whole = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
-const { scene, animations } = await new GLTFLoader().parseAsync(whole, "");
+const isFbx = file.toLowerCase().endsWith(".fbx");
+const loaded = isFbx ? new FBXLoader().parse(whole, "") : await new GLTFLoader().parseAsync(whole, "");
+const scene = isFbx ? loaded : loaded.scene;
 const played = {};
-for (const clip of animations) {
+for (const clip of loaded.animations) {
   const mixer = new AnimationMixer(scene);
   const action = mixer.clipAction(clip).setLoop(LoopOnce);
   action.clampWhenFinished = true;
