@@ -336,6 +336,15 @@ NO_KEYS_ON_CONTROLS = Refusal(
 KEYS_STAY = Refusal(
     "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
 )
+NOTHING_MOVED = Refusal(
+    "Armature '{armature}': no keyed control is moved at this frame. Turn off Auto Keying, move a control, and do not "
+    "key it."
+)
+CORRECTION_OUTSIDE = Refusal("Frame {frame:g} is not in frames {first}-{last} of the clip. Go to one of these.")
+CORRECTION_KEYED = Refusal(
+    "The keys of '{control}' were changed by hand since it was corrected. Undo that, or go on with them as they are."
+)
+NO_SUCH_CORRECTION = Refusal("Armature '{armature}' no longer has this correction. Choose another one.")
 NOT_SIMPLIFIED = Refusal("Armature '{armature}': its action has all of its keys. Press Simplify Keys to have fewer.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
@@ -565,6 +574,10 @@ SIMPLIFIED = Done(
     "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand "
     "within {slide:.3%}"
 )
+CORRECTED = Done("Corrected {controls} at frame {frame:g}")
+CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
+CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
+CORRECTION = Note("{control}, frame {frame:g}")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note("{keys} keys, {before} before. Tips within {tips:.2%}, feet stand within {slide:.3%}")
 TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")

@@ -48,6 +48,7 @@ def test_the_panel_says_what_was_done(capfd):
         "analytic_ik.plant_feet",
         "analytic_ik.path_from_clip",
         "analytic_ik.simplify_keys",
+        "analytic_ik.apply_correction",
         "analytic_ik.lock_to_object",
         "analytic_ik.match_source",
     ]
@@ -59,6 +60,7 @@ def test_the_panel_says_what_was_done(capfd):
         "analytic_ik.plant_again",
         "analytic_ik.path_from_clip",
         "analytic_ik.simplify_keys",
+        "analytic_ik.apply_correction",
         "analytic_ik.lock_to_object",
         "analytic_ik.match_source",
     ]
@@ -257,7 +259,7 @@ def test_after_a_bake_the_panel_says_why_its_buttons_are_off():
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
     assert "The chains are muted" in shown.text()
     assert shown.operators[:2] == ["analytic_ik.plant_feet", "analytic_ik.plant_again"]
-    assert shown.operators[4:] == ["analytic_ik.lock_to_object", "analytic_ik.match_source"]
+    assert shown.operators[5:] == ["analytic_ik.lock_to_object", "analytic_ik.match_source"]
     assert drawn(panel.ANALYTIC_IK_PT_bake).operators.count("analytic_ik.unmute") == 1
     bpy.ops.analytic_ik.unmute()
     assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()

@@ -4,48 +4,16 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.planting import last_report
 from ik_addon.planting.scene import simplify
 from ik_addon.planting.scene.control_tracks import keyed_controls
-from ik_addon.planting.scene.kept_keys import bytes_of, curves_of
+from ik_addon.planting.scene.kept_keys import curves_of
 from ik_addon.ui.panels import motion as panel
 
-from ..rig.rigs import evaluated_copy
-from ..scenes import curves_of as curves_playing
 from ..scenes import sliding_walk
 from ..ui.layouts import drawn
+from .planted_walks import FRAMES, LEG, THIRDS, all_bytes, farthest, planted, seen
 
 pytestmark = pytest.mark.versions
-
-FRAMES = range(1, 61)
-LEG = 0.85
-THIRDS = np.arange(3 * FRAMES[0], 3 * FRAMES[-1] + 1) / 3.0
-
-
-def planted(**options) -> tuple[bpy.types.Object, dict]:
-    ob = sliding_walk(**options)
-    bpy.ops.analytic_ik.plant_feet(frame_start=FRAMES[0], frame_end=FRAMES[-1])
-    return ob, last_report()
-
-
-def seen(ob, frames=FRAMES) -> dict[str, np.ndarray]:
-    """In the world at each frame: joints of the legs, (frames, 3)."""
-    found: dict[str, list] = {}
-    for frame in frames:
-        bpy.context.scene.frame_set(int(frame), subframe=float(frame % 1.0))
-        shown = evaluated_copy(ob)
-        for side in "LR":
-            for bone in ("thigh", "shin", "foot", "toe"):
-                place = shown.matrix_world @ shown.pose.bones[f"{bone}.{side}"].head
-                found.setdefault(f"{bone}.{side}", []).append(tuple(place))
-    return {name: np.array(rows) for name, rows in found.items()}
-
-
-def farthest(one, other, bones) -> float:
-    return (
-        max(float(np.linalg.norm(one[name] - other[name], axis=1).max()) for name in one if name.startswith(bones))
-        / LEG
-    )
 
 
 def slide(report, places, frames) -> float:
@@ -58,16 +26,6 @@ def slide(report, places, frames) -> float:
                 rows = [k for k, frame in enumerate(frames) if lock["first"] <= frame <= lock["last"]]
                 worst = max(worst, float(np.linalg.norm(own[rows] - own[rows[0]], axis=1).max()))
     return worst / LEG
-
-
-def all_bytes(ob) -> dict:
-    """The keys of all objects."""
-    found = {}
-    for each in bpy.data.objects:
-        if each.animation_data and each.animation_data.action:
-            for name, curve in curves_playing(each).items():
-                found[each.name, name] = bytes_of(curve)
-    return found
 
 
 def columns(ob) -> int:

@@ -237,6 +237,17 @@ def with_few_keys() -> None:
     bpy.ops.analytic_ik.simplify_keys()
 
 
+def with_a_moved_foot() -> None:
+    planted()
+    go_to(20)
+    bpy.data.objects["Foot.L"].location.x += 0.05
+
+
+def with_a_correction() -> None:
+    with_a_moved_foot()
+    bpy.ops.analytic_ik.apply_correction()
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -258,6 +269,9 @@ UNDONE = {
     "path_from_clip": (planted, {}),
     "simplify_keys": (planted, {}),
     "all_keys": (with_few_keys, {}),
+    "apply_correction": (with_a_moved_foot, {}),
+    "remove_correction": (with_a_correction, {}),
+    "switch_correction": (with_a_correction, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
     "release": (arm_with_a_prop, {}),
@@ -346,6 +360,9 @@ LACKS = {
     "path_from_clip": "has no live chain. Add one first",
     "simplify_keys": "has no live chain. Add one first",
     "all_keys": "has no live chain. Add one first",
+    "apply_correction": "has no live chain. Add one first",
+    "remove_correction": "has no live chain. Add one first",
+    "switch_correction": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",

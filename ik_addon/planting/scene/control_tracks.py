@@ -11,8 +11,9 @@ from mathutils import Matrix
 
 from ...authoring.fk_frames import stepped
 from ...authoring.placing import Control, Placer, depth, keyed_control
-from ...bake.keys import key_times
+from ...bake.keys import check_keyable, check_unshared, key_times
 from ...bake.stepping import Steps
+from ...rig.blender.clips import motion_of
 from ...rig.blender.rotations import LOCATION, array_of, channel_of, matrices_of, quaternions_of, raw_values
 from ...rig.blender.sampling import Judge, Sampler, time_is_plain
 from ...rig.data.settings import settings_of, target_and_pole
@@ -22,6 +23,7 @@ from ...solvers import ChainError
 from ..feet.simplifying import ControlTrack
 from .kept_keys import curves_of
 from .reading import carrier_of, leg_tips
+from .sources import kept_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,21 @@ def keyed_controls(ob: bpy.types.Object) -> KeyedControls:
     return KeyedControls(tuple(limbs), body)
 
 
+def frames_of_keys(ob: bpy.types.Object, controls: KeyedControls) -> range:
+    """The frames over which an armature object was planted, else those over which keys move it."""
+    settings = kept_settings(ob) or {}
+    if "frames" in settings:
+        return range(*settings["frames"])
+    return motion_of([ob, *controls.owners]) or range(0)
+
+
+def check_owners(controls: KeyedControls) -> None:
+    """Raise ChainError where the keys of controls cannot be changed."""
+    for owner in controls.owners:
+        check_keyable(owner)
+    check_unshared(controls.owners)
+
+
 def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:
     """What the channels of a control hold at times of keys, (n, 6 or 7), location first; what no key sets is as it
     is."""
@@ -109,20 +126,23 @@ def track_of(control: Control, frames: range, worlds: np.ndarray) -> ControlTrac
 
 
 def worlds_over(
-    context: bpy.types.Context, controls: KeyedControls, frames: Sequence[float]
+    context: bpy.types.Context,
+    controls: KeyedControls,
+    frames: Sequence[float],
+    chosen: Sequence[Control] | None = None,
 ) -> Steps[dict[Control, np.ndarray]]:
-    """In steps: where controls are in the world at frames, (T, 4, 4)."""
-    judge, found = Judge(), {}
-    simple = time_is_plain(context.scene) and not any(judge.not_simple(each.ob, each.bone) for each in controls.all)
+    """In steps: where controls are in the world at frames, (T, 4, 4). chosen: which; None: all."""
+    judge, found, asked = Judge(), {}, controls.all if chosen is None else chosen
+    simple = time_is_plain(context.scene) and not any(judge.not_simple(each.ob, each.bone) for each in asked)
     if simple:
-        with Sampler(frames, in_bulk=True) as sampler:
-            for each in controls.all:
+        with Sampler(frames, in_bulk=len(frames) > _MANY) as sampler:
+            for each in asked:
                 world = sampler.worlds(each.ob)
                 world = world @ sampler.poses(each.ob, each.bone) if each.bone else world
                 found[each] = np.broadcast_to(world, (len(frames), 4, 4))
         yield len(frames), len(frames)
         return found
-    rows: dict[Control, list[np.ndarray]] = {each: [] for each in sorted(controls.all, key=depth)}
+    rows: dict[Control, list[np.ndarray]] = {each: [] for each in sorted(asked, key=depth)}
     tips = [limb.tip for limb in controls.limbs]
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
@@ -131,6 +151,10 @@ def worlds_over(
                 own.append(array_of(Matrix(placer.world_of(each))))
             yield step
     return {each: np.array(own) for each, own in rows.items()}
+
+
+_MANY = 300
+"""Frames for which a copy of the action pays."""
 
 
 def widths(control: Control) -> list[tuple[str, int]]:

@@ -88,17 +88,27 @@ def keep(what: str, curves: Mapping[bpy.types.Object, Iterable[bpy.types.FCurve]
 
 def put_back(ob: bpy.types.Object, what: str, names: Iterable[str] | None = None) -> None:
     """Let F-Curves of an object have the keys that are kept of them, and forget these. names: of which; None: all."""
-    known, clip = kept(ob, what), playing_clip(ob)
+    known = kept(ob, what)
     chosen = set(known if names is None else names) & known.keys()
     for home in current_fcurve_collections(ob.animation_data) if chosen else ():
         for curve in home:
             if (name := name_of(curve)) in chosen:
                 set_bytes(curve, known[name])
-    if chosen:
-        texts = _read(clip.action, what)
+    _drop(ob, what, chosen)
+
+
+def forget_curves(ob: bpy.types.Object, what: str, curves: Iterable[bpy.types.FCurve]) -> None:
+    """Keep nothing any more of these F-Curves of an object."""
+    _drop(ob, what, {name_of(curve) for curve in curves})
+
+
+def _drop(ob: bpy.types.Object, what: str, names: set[str]) -> None:
+    clip = playing_clip(ob)
+    texts = _read(clip.action, what) if clip and names else {}
+    if names & texts.get(str(clip.slot), {}).keys() if clip and texts else False:
         own = texts[str(clip.slot)]
-        texts[str(clip.slot)] = {name: own[name] for name in own if name not in chosen}
-        left = {slot: own for slot, own in texts.items() if own}
+        texts[str(clip.slot)] = {name: own[name] for name in own if name not in names}
+        left = {slot: each for slot, each in texts.items() if each}
         setattr(clip.action, what, json.dumps(left) if left else "")
 
 

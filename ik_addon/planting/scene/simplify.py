@@ -8,11 +8,10 @@ import numpy as np
 
 from ... import messages
 from ...authoring.placing import Control
-from ...bake.keys import check_keyable, check_unshared, key_times, write_curve
+from ...bake.keys import key_times, write_curve
 from ...bake.memory import remember
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
-from ...rig.blender.clips import motion_of
 from ...rig.data.undoing import all_or_nothing
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
@@ -20,11 +19,11 @@ from ..feet.clip import LegMotion
 from ..feet.contacts import BALL, HEEL, sole_of
 from ..feet.curves import runs
 from ..feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
-from .control_tracks import KeyedControls, keyed_controls, track_of, widths, worlds_over
+from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
+from .correcting import dissolve, lay, take_off
 from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured
-from .sources import kept_settings
 
 _FEWEST = 3
 """Keys that a control has to have for some of them to be left out."""
@@ -52,36 +51,45 @@ def keys_simplified(
     check_owners(controls)
     with all_or_nothing([ob, *controls.owners], keys=True) as undo:
         undo.nothing_more_is_made()
+        dissolve(ob, controls)
+        take_off(controls)
         back_to_all_keys(controls)
         over = frames or frames_of_keys(ob, controls)
-        if len(over) < _FEWEST:
-            raise ChainError(messages.TOO_FEW_FRAMES())
-        chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
-        if not chosen:
-            raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
-        before = yield from part_of(_seen(context, controls, over), 0, 4)
-        worlds = yield from part_of(worlds_over(context, controls, over), 1, 4)
-        tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
-        limbs = _limb_tracks(controls, before, tracks, worlds, over)
-        had = {each: _count(each) for each in chosen}
-        keep(ALL_KEYS, curves_by_object(chosen))
-        for share in _TRIES:
-            asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
-            found = FewKeys([None] * len(limbs), [None] * len(limbs))
-            for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
-                yield len(over) // 2, len(over)
-            _write(controls, found, over)
-            tag_pose(ob)
-            after = yield from part_of(_seen(context, controls, over), 3, 4)
-            report = _report(ob, controls, before, after, limbs, over, had)
-            if report["tips"] <= options.tolerance + _ROUNDING:
-                break
-        else:
-            raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
+        report = yield from _simplified(context, ob, controls, over, options)
         keep_record(ob, FEW_KEYS, asdict(options) | {"frames": [over.start, over.stop, over.step]})
-        scene = context.scene
-        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        lay(context, ob, controls)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return remember("keys", report)
+
+
+def _simplified(
+    context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, over: range, options: KeyOptions
+) -> Steps[dict]:
+    """In steps: the same for controls that have all keys, and no corrections. Comes to the report."""
+    if len(over) < _FEWEST:
+        raise ChainError(messages.TOO_FEW_FRAMES())
+    chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
+    if not chosen:
+        raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
+    before = yield from part_of(_seen(context, controls, over), 0, 4)
+    worlds = yield from part_of(worlds_over(context, controls, over), 1, 4)
+    tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
+    limbs = _limb_tracks(controls, before, tracks, worlds, over)
+    had = {each: _count(each) for each in chosen}
+    keep(ALL_KEYS, curves_by_object(chosen))
+    report: dict = {}
+    for share in _TRIES:
+        asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
+        found = FewKeys([None] * len(limbs), [None] * len(limbs))
+        for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
+            yield len(over) // 2, len(over)
+        _write(controls, found, over)
+        tag_pose(ob)
+        after = yield from part_of(_seen(context, controls, over), 3, 4)
+        report = _report(ob, controls, before, after, limbs, over, had)
+        if report["tips"] <= options.tolerance + _ROUNDING:
+            return report
+    raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
 
 
 simplify_keys = at_once(keys_simplified)
@@ -98,7 +106,10 @@ def all_keys(context: bpy.types.Context, ob: bpy.types.Object) -> int:
         raise ChainError(messages.NOT_SIMPLIFIED(armature=ob.name))
     check_owners(controls)
     with all_or_nothing([ob, *controls.owners], keys=True):
+        dissolve(ob, controls)
+        take_off(controls)
         back_to_all_keys(controls)
+        lay(context, ob, controls)
         tag_pose(ob)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return sum(_count(each) for each in controls.all)
@@ -122,21 +133,6 @@ def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
     if not known:
         return None
     return range(*known["frames"]), KeyOptions(**{each.name: known[each.name] for each in fields(KeyOptions)})
-
-
-def check_owners(controls: KeyedControls) -> None:
-    """Raise ChainError where the keys of controls cannot be changed."""
-    for owner in controls.owners:
-        check_keyable(owner)
-    check_unshared(controls.owners)
-
-
-def frames_of_keys(ob: bpy.types.Object, controls: KeyedControls) -> range:
-    """The frames over which an armature object was planted, else those over which keys move it."""
-    settings = kept_settings(ob) or {}
-    if "frames" in settings:
-        return range(*settings["frames"])
-    return motion_of([ob, *controls.owners]) or range(0)
 
 
 def _is_keyed(control: Control, frames: range) -> bool:

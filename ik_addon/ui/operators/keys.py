@@ -1,9 +1,9 @@
-"""The operators of keys: few of them, and all of them again."""
+"""The operators of keys: few of them, and all of them again; and corrections that fade."""
 
 from math import radians
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
@@ -57,8 +57,7 @@ Feet stand still between keys too"""
     align: EnumProperty(name="Align", description="Which controls have keys in the same frames", items=_ALIGN)
 
     def default_range(self, context: bpy.types.Context) -> range:
-        from ...planting.scene.control_tracks import keyed_controls
-        from ...planting.scene.simplify import frames_of_keys
+        from ...planting.scene.control_tracks import frames_of_keys, keyed_controls
 
         ob = chain_armature(context)
         return frames_of_keys(ob, keyed_controls(ob))
@@ -88,6 +87,70 @@ class ANALYTIC_IK_OT_all_keys(ChainOperator):
         from ...planting.scene.simplify import all_keys
 
         return messages.ALL_KEYS_BACK(keys=all_keys(context, ob))
+
+
+class ANALYTIC_IK_OT_apply_correction(ChainOperator):
+    """Keep what was moved at this frame, and fade it. \
+A foot that stands takes its whole stance along"""
+
+    bl_idname = "analytic_ik.apply_correction"
+    bl_label = "Apply Correction"
+    needs = (not_editable, none_live)
+
+    fade: FloatProperty(
+        name="Fade",
+        description="Time to fade before and after, where no contact ends it",
+        default=0.4,
+        min=0.0,
+        soft_max=4.0,
+        subtype="TIME_ABSOLUTE",
+    )
+    body: BoolProperty(name="Body Follows", description="Lower the body as far as legs need to reach", default=True)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.drawn("fade", "body")
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...planting.scene.correcting import apply_correction
+
+        made = apply_correction(context, ob, self.fade, self.body)
+        names = messages.quoted(each["bone"] or each["object"] for each in made)
+        return messages.CORRECTED(controls=names, frame=made[0]["frame"])
+
+
+class OfCorrection(ChainOperator):
+    """Operators on one correction in the list."""
+
+    needs = (not_editable, none_live)
+
+    index: IntProperty(name="Correction", description="Its number in the list", min=0, options={"SKIP_SAVE"})
+
+
+class ANALYTIC_IK_OT_remove_correction(OfCorrection):
+    """Remove this correction. The keys are as they were without it"""
+
+    bl_idname = "analytic_ik.remove_correction"
+    bl_label = "Remove Correction"
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...planting.scene.correcting import change_correction
+
+        gone = change_correction(context, ob, self.index, remove=True)
+        return messages.CORRECTION_REMOVED(control=gone["bone"] or gone["object"], frame=gone["frame"])
+
+
+class ANALYTIC_IK_OT_switch_correction(OfCorrection):
+    """Turn this correction off or on"""
+
+    bl_idname = "analytic_ik.switch_correction"
+    bl_label = "Switch Correction"
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...planting.scene.correcting import change_correction
+
+        was = change_correction(context, ob, self.index, remove=False)
+        state = "off" if was["on"] else "on"
+        return messages.CORRECTION_SWITCHED(control=was["bone"] or was["object"], frame=was["frame"], state=state)
 
 
 register, unregister = registration_of(__name__)

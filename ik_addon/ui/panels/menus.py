@@ -21,7 +21,7 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_plant_feet,
     ANALYTIC_IK_OT_release,
 )
-from ..operators.keys import ANALYTIC_IK_OT_all_keys, ANALYTIC_IK_OT_simplify_keys
+from ..operators.keys import ANALYTIC_IK_OT_all_keys, ANALYTIC_IK_OT_apply_correction, ANALYTIC_IK_OT_simplify_keys
 from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
@@ -47,7 +47,11 @@ _ENTRIES = (
         (ANALYTIC_IK_OT_plant_again, "NONE"),
         (ANALYTIC_IK_OT_path_from_clip, "NONE"),
     ),
-    ((ANALYTIC_IK_OT_simplify_keys, "NONE"), (ANALYTIC_IK_OT_all_keys, "NONE")),
+    (
+        (ANALYTIC_IK_OT_apply_correction, "NONE"),
+        (ANALYTIC_IK_OT_simplify_keys, "NONE"),
+        (ANALYTIC_IK_OT_all_keys, "NONE"),
+    ),
     ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE"), (ANALYTIC_IK_OT_release, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
     ((ANALYTIC_IK_OT_bake_for_export, "NONE"), (ANALYTIC_IK_OT_back_to_live, "NONE")),

@@ -24,7 +24,13 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_plant_feet,
     ANALYTIC_IK_OT_release,
 )
-from ..operators.keys import ANALYTIC_IK_OT_all_keys, ANALYTIC_IK_OT_simplify_keys
+from ..operators.keys import (
+    ANALYTIC_IK_OT_all_keys,
+    ANALYTIC_IK_OT_apply_correction,
+    ANALYTIC_IK_OT_remove_correction,
+    ANALYTIC_IK_OT_simplify_keys,
+    ANALYTIC_IK_OT_switch_correction,
+)
 from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, running
 from ..operators.travel import (
     ANALYTIC_IK_OT_back_to_live,
@@ -92,8 +98,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
 
 
 def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
-    """Few keys, or all."""
-    from ...planting.scene.kept_keys import FEW_KEYS, record
+    """Few keys, or all; and corrections."""
+    from ...planting.scene.kept_keys import CORRECTIONS, FEW_KEYS, record
 
     row = layout.row(align=True)
     row.operator(ANALYTIC_IK_OT_simplify_keys.bl_idname, icon="IPO_EASE_IN_OUT")
@@ -103,6 +109,17 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         if report is not None:
             shown = {name: report[name] for name in ("keys", "tips", "slide")}
             draw_sentence(layout, context, messages.FEW_KEYS(before=report["keys_before"], **shown), "DOT")
+    column = layout.column(align=True)
+    column.operator(ANALYTIC_IK_OT_apply_correction.bl_idname, icon="CHECKMARK")
+    for index, own in enumerate(record(ob, CORRECTIONS).get("entries", ())):
+        row = column.row(align=True)
+        name = own["bone"] or own["object"]
+        row.label(text=messages.CORRECTION(control=name, frame=own["frame"]))
+        button = row.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text="", icon="TIME")
+        button.frame = round(own["frame"])
+        icon = "HIDE_OFF" if own["on"] else "HIDE_ON"
+        row.operator(ANALYTIC_IK_OT_switch_correction.bl_idname, text="", icon=icon).index = index
+        row.operator(ANALYTIC_IK_OT_remove_correction.bl_idname, text="", icon="X").index = index
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:

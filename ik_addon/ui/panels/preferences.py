@@ -35,6 +35,7 @@ _OPERATORS = {
     "check": "bake",
     "simplify_keys": "simplify-keys",
     "all_keys": "simplify-keys",
+    "*_correction": "corrections",
     "*": "panels",
 }
 """The same by operators. The first pattern that fits counts."""

@@ -1,0 +1,395 @@
+"""Corrections in the action: what was moved at a frame, laid over the keys so that it fades, and taken off again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from zlib import crc32
+
+import bpy
+import numpy as np
+
+from ... import messages
+from ...authoring.placing import Control
+from ...bake.stepping import finish
+from ...rig.blender.armatures import tag_pose
+from ...rig.blender.rotations import numbers_of, quaternions_of, raw_values
+from ...rig.data.undoing import all_or_nothing
+from ...rig.status.problems import check_changeable
+from ...solvers import ChainError
+from ...solvers.arrays import multiply, quaternions
+from ..feet.clip import turns_by, vectors_of
+from ..feet.corrections import Bump, lowering_for, span_of
+from .control_tracks import (
+    KeyedControls,
+    LimbControls,
+    check_owners,
+    frames_of_keys,
+    keyed_controls,
+    numbers_at,
+    track_of,
+    turned,
+    widths,
+    worlds_over,
+)
+from .curve_edits import Edited, edit_curves
+from .kept_keys import CORRECTIONS, UNCORRECTED, curves_of, forget_curves, keep, keep_record, put_back, record
+from .limbs import keyed_contacts
+from .reading import captured
+
+_MOVED = 1e-5
+"""By how much a number differs at least that was changed by hand."""
+_EXTENSION, _STRAIGHT = 0.985, 0.9999
+"""Parts of a leg up to which the body need not give for it, and that it may not pass."""
+_NEAR = 0.05
+"""Rows from an edge of a stance over which a speed is read off."""
+
+
+def corrections_of(ob: bpy.types.Object) -> list[dict]:
+    """The corrections in what an armature object plays: the control's object and bone, frame, move and turn in the
+    world, fade in seconds, whether the body gives, and whether it is on."""
+    return record(ob, CORRECTIONS).get("entries", [])
+
+
+def apply_correction(
+    context: bpy.types.Context, ob: bpy.types.Object, fade: float = 0.4, body: bool = True
+) -> list[dict]:
+    """Keep what was moved at the present frame, without a key, and let it fade; returns what is new.
+
+    A foot that stands takes its whole stance along; in the air it fades to the contacts beside it, all else over `fade`
+    seconds. body: it gives so that legs reach. Raises ChainError, with nothing changed, if nothing was moved.
+    """
+    controls, frame = _ready(ob), context.scene.frame_current_final
+    wanted = {each: _held(each) for each in controls.all if _is_moved(each, frame)}
+    if not wanted:
+        raise ChainError(messages.NOTHING_MOVED(armature=ob.name))
+    frames = frames_of_keys(ob, controls)
+    if not frames or not frames[0] <= frame <= frames[-1]:
+        raise ChainError(messages.CORRECTION_OUTSIDE(frame=frame, first=frames.start, last=frames.stop - 1))
+    with all_or_nothing([ob, *controls.owners], keys=True):
+        dissolve(ob, controls)
+        row, told = (frame - frames.start) / frames.step, record(ob, CORRECTIONS)
+        old = [own for own in told.get("entries", []) if not _is_replaced(own, wanted, row, controls, frames)]
+        if len(old) < len(told.get("entries", [])):
+            take_off(controls)
+            keep_record(ob, CORRECTIONS, told | {"entries": old})
+            lay(context, ob, controls)
+        made = [_measured(context, each, numbers, frame, controls) for each, numbers in wanted.items()]
+        for each in made:
+            each |= {"fade": fade, "body": body, "on": True}
+        take_off(controls)
+        keep_record(ob, CORRECTIONS, told | {"entries": sorted([*old, *made], key=lambda own: own["frame"])})
+        lay(context, ob, controls)
+        _show(context, ob)
+    return made
+
+
+def change_correction(context: bpy.types.Context, ob: bpy.types.Object, index: int, remove: bool) -> dict:
+    """Remove a correction, or switch it off or on; returns it as it was. Raises ChainError where there is none, or its
+    control was keyed by hand since."""
+    controls = _ready(ob)
+    own = corrections_of(ob)
+    if not 0 <= index < len(own):
+        raise ChainError(messages.NO_SUCH_CORRECTION(armature=ob.name))
+    if own[index] in _keyed_since(ob, controls):
+        raise ChainError(messages.CORRECTION_KEYED(control=_name(own[index])))
+    with all_or_nothing([ob, *controls.owners], keys=True):
+        dissolve(ob, controls)
+        own, chosen = corrections_of(ob), own[index]
+        take_off(controls)
+        left = [each for each in own if each != chosen]
+        if not remove:
+            left.append(chosen | {"on": not chosen["on"]})
+        keep_record(ob, CORRECTIONS, {"entries": sorted(left, key=lambda each: each["frame"])} if left else {})
+        lay(context, ob, controls)
+        _show(context, ob)
+    return chosen
+
+
+def _ready(ob: bpy.types.Object) -> KeyedControls:
+    check_changeable(ob)
+    controls = keyed_controls(ob)
+    if not controls.limbs:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    check_owners(controls)
+    return controls
+
+
+def _show(context: bpy.types.Context, ob: bpy.types.Object) -> None:
+    tag_pose(ob)
+    context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+
+
+def _name(entry: Mapping) -> str:
+    return entry["bone"] or entry["object"]
+
+
+def _key_time(frame: float) -> float:
+    render = bpy.context.scene.render
+    return frame * render.frame_map_old / render.frame_map_new
+
+
+def _held(control: Control) -> np.ndarray:
+    """What the channels of a control hold now, (6 or 7,)."""
+    return np.concatenate(
+        [raw_values(control.owner, mode) for mode in dict.fromkeys(mode for mode, _ in widths(control))]
+    )
+
+
+def _is_moved(control: Control, frame: float) -> bool:
+    """Whether the keyed channels of a control hold something else than their keys say."""
+    curves = curves_of(control)
+    keyed = [column for column, key in enumerate(widths(control)) if key in curves]
+    numbers = numbers_at(control, [_key_time(frame)])[0]
+    off = np.abs(_held(control) - numbers)[keyed]
+    return bool(keyed) and bool((off > _MOVED * np.maximum(1.0, np.abs(numbers[keyed]))).any())
+
+
+def _limb_of(control: Control, controls: KeyedControls) -> LimbControls | None:
+    """The limb whose hand or foot a control moves."""
+    return next((limb for limb in controls.limbs if limb.foot == control), None)
+
+
+def _contacts(control: Control, controls: KeyedControls, frames: range) -> np.ndarray | None:
+    limb = _limb_of(control, controls)
+    return keyed_contacts(limb.tip, frames) if limb is not None else None
+
+
+def _is_replaced(
+    entry: Mapping, wanted: Mapping[Control, np.ndarray], row: float, controls: KeyedControls, frames: range
+) -> bool:
+    """Whether what was moved now takes the place of a correction: of the same control at that frame or in that
+    stance."""
+    control = _control(entry, controls)
+    if control not in wanted:
+        return False
+    own_row, contacts = (entry["frame"] - frames.start) / frames.step, _contacts(control, controls, frames)
+    spans = [span_of(each, contacts, 1.0)[1:3] for each in (own_row, row)]
+    return spans[0] == spans[1]
+
+
+def _control(entry: Mapping, controls: KeyedControls) -> Control | None:
+    return next((each for each in controls.all if (each.ob.name, each.bone) == (entry["object"], entry["bone"])), None)
+
+
+def _measured(
+    context: bpy.types.Context, control: Control, numbers: np.ndarray, frame: float, controls: KeyedControls
+) -> dict:
+    """How far a control with these numbers is from where its keys have it at a frame, in the world."""
+    known = numbers_at(control, [_key_time(frame)])
+    near = range(floor(frame), floor(frame) + 2)
+    worlds = finish(worlds_over(context, controls, near, [control]))[control]
+    space = _at(track_of(control, near, worlds).spaces, np.array([frame - near.start]))[0]
+    mode = control.owner.rotation_mode
+    before, after = (turned(mode, each[None, 3:])[0] for each in (known[0], numbers))
+    axes = space[:3, :3] / np.cbrt(abs(np.linalg.det(space[:3, :3])))
+    turn = vectors_of(axes @ after @ before.T @ np.linalg.inv(axes))
+    has_turns = any(kind == mode for kind, _ in curves_of(control))
+    return {
+        "object": control.ob.name,
+        "bone": control.bone,
+        "frame": float(frame),
+        "move": (space[:3, :3] @ (numbers[:3] - known[0, :3])).tolist(),
+        "turn": turn.tolist() if has_turns and np.linalg.norm(turn) > _MOVED else [0.0, 0.0, 0.0],
+    }
+
+
+def take_off(controls: KeyedControls) -> None:
+    """Let controls have the keys that they have without corrections."""
+    for owner in controls.owners:
+        put_back(owner, UNCORRECTED)
+
+
+def dissolve(ob: bpy.types.Object, controls: KeyedControls) -> None:
+    """Let corrections of controls whose keys were changed by hand since be no more than keys: nothing moves."""
+    gone = _keyed_since(ob, controls)
+    if gone:
+        told = record(ob, CORRECTIONS)
+        keep_record(ob, CORRECTIONS, told | {"entries": [each for each in told["entries"] if each not in gone]})
+        for control in controls.all:
+            if _mark(control) != told["laid"].get(_key(control)):
+                forget_curves(control.ob, UNCORRECTED, curves_of(control).values())
+
+
+def _keyed_since(ob: bpy.types.Object, controls: KeyedControls) -> list[dict]:
+    """The corrections of controls whose keys are not as they were left."""
+    told, found = record(ob, CORRECTIONS), []
+    for entry in told.get("entries", []):
+        control = _control(entry, controls)
+        if control is not None and entry["on"] and _mark(control) != told.get("laid", {}).get(_key(control)):
+            found.append(entry)
+    return found
+
+
+def _key(control: Control) -> str:
+    return f"{control.ob.name}|{control.bone}"
+
+
+def _mark(control: Control) -> int:
+    """A number that is another one where a key of a control is elsewhere."""
+    mark = 0
+    for curve in curves_of(control).values():
+        places = np.empty(2 * len(curve.keyframe_points), np.float32)
+        curve.keyframe_points.foreach_get("co", places)
+        mark = crc32(places.tobytes(), mark)
+    return mark
+
+
+@dataclass(frozen=True, slots=True)
+class _Laying:
+    """What laying needs to know of a clip. spaces: of controls at the rows from `first` on."""
+
+    context: bpy.types.Context
+    controls: KeyedControls
+    frames: range
+    rows: range
+    spaces: dict[Control, np.ndarray]
+
+    def spaces_at(self, control: Control, rows: np.ndarray) -> np.ndarray:
+        """What carries a control at rows, (n, 4, 4)."""
+        return _at(self.spaces[control], rows - self.rows.start)
+
+    def times(self, rows: np.ndarray) -> np.ndarray:
+        """The times of keys at rows."""
+        return self._start + rows * self._step
+
+    def rows_of(self, times: np.ndarray) -> np.ndarray:
+        """The rows at times of keys."""
+        return (times - self._start) / self._step
+
+    @property
+    def _start(self) -> float:
+        return _key_time(self.frames.start)
+
+    @property
+    def _step(self) -> float:
+        return _key_time(self.frames.step)
+
+    def place(self, control: Control, row: float) -> np.ndarray:
+        """Where a control is in the world at a row, without corrections."""
+        space = self.spaces_at(control, np.array([row]))[0]
+        numbers = numbers_at(control, self.times(np.array([row])).tolist())[0]
+        return space[:3, :3] @ numbers[:3] + space[:3, 3]
+
+
+def lay(context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls) -> None:
+    """Lay the corrections that are on over the keys of controls, which have none, and keep these keys."""
+    told = record(ob, CORRECTIONS)
+    entries = [(control, own) for own in told.get("entries", []) if own["on"] and (control := _control(own, controls))]
+    if not entries:
+        return
+    frames = frames_of_keys(ob, controls)
+    fps = context.scene.render.fps / context.scene.render.fps_base / frames.step
+    spans = [
+        span_of((own["frame"] - frames.start) / frames.step, _contacts(control, controls, frames), own["fade"] * fps)
+        for control, own in entries
+    ]
+    last_row = len(frames) - 1
+    ends = [0.0 if span[0] is None else span[0] for span in spans] + [span[1] for span in spans]
+    ends += [float(last_row) if span[3] is None else span[3] for span in spans]
+    rows = range(max(0, floor(min(ends)) - 1), min(last_row, ceil(max(ends)) + 1) + 1)
+    window = frames[rows.start : rows.stop]
+    involved = list(dict.fromkeys([control for control, _ in entries] + ([controls.body] if controls.body else [])))
+    worlds = finish(worlds_over(context, controls, window, involved))
+    spaces = {each: track_of(each, window, worlds[each]).spaces for each in involved}
+    laying, bumps = _Laying(context, controls, frames, rows, spaces), {}
+    for (control, own), span in zip(entries, spans, strict=True):
+        bumps.setdefault(control, []).append(_bump(laying, control, own, span))
+    giving = [(control, bumps[control]) for control, own in entries if own["body"] and _limb_of(control, controls)]
+    if giving and controls.body and curves_of(controls.body):
+        for down in _lowerings(laying, dict(giving)):
+            bumps.setdefault(controls.body, []).append(down)
+    keep(UNCORRECTED, _by_object(bumps))
+    for control, own in bumps.items():
+        _lay(laying, control, own)
+    keep_record(ob, CORRECTIONS, told | {"laid": {_key(control): _mark(control) for control in bumps}})
+
+
+def _by_object(controls: Mapping[Control, object]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
+    found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
+    for control in controls:
+        found.setdefault(control.ob, []).extend(curves_of(control).values())
+    return found
+
+
+def _bump(laying: _Laying, control: Control, entry: Mapping, span: tuple) -> Bump:
+    start, first, last, end = span
+    at = (entry["frame"] - laying.frames.start) / laying.frames.step
+    edges = np.array([laying.place(control, edge) for edge in (first, last)])
+    speeds = np.zeros((2, 3))
+    if last > first:
+        near = [laying.place(control, edge) for edge in (first + _NEAR, last - _NEAR)]
+        speeds = np.array([(near[0] - edges[0]) / _NEAR, (edges[1] - near[1]) / _NEAR])
+    move, turn = np.array(entry["move"]), np.array(entry["turn"])
+    return Bump(start, first, last, end, move, turn, laying.place(control, at), edges, speeds)
+
+
+def _lowerings(laying: _Laying, bumps: Mapping[Control, Sequence[Bump]]) -> list[Bump]:
+    """How the body gives for each correction of a foot, so that all legs reach."""
+    limbs = [limb for limb in laying.controls.limbs if keyed_contacts(limb.tip, laying.frames) is not None]
+    limbs = limbs or [limb for limb in laying.controls.limbs if limb.foot in bumps]
+    window = laying.frames[laying.rows.start : laying.rows.stop]
+    steps = captured(laying.context, [limb.tip for limb in limbs], None, window, solved=True, at_feet=True)
+    clip = finish(steps).clip
+    rows = np.arange(laying.rows.start, laying.rows.stop, dtype=float)
+    reaches = clip.reaches[:, None]
+    longest = np.clip(np.linalg.norm(clip.ankles - clip.hips, axis=2), _EXTENSION * reaches, _STRAIGHT * reaches)
+    ankles = clip.ankles.copy()
+    for k, limb in enumerate(limbs):
+        for own in bumps.get(limb.foot, ()):
+            ankles[k] += own.moves(rows, clip.ankles[k]) * own.holds(rows)[:, None]
+    found = []
+    for own in (each for several in bumps.values() for each in several):
+        down = lowering_for(clip.hips, ankles, longest, own.shares(rows))
+        if down > 0.0:
+            still = np.zeros(3), np.zeros(3), np.zeros((2, 3)), np.zeros((2, 3))
+            found.append(Bump(own.start, own.first, own.last, own.end, np.array((0.0, 0.0, -down)), *still))
+            ankles[..., 2] += down * own.shares(rows)
+    return found
+
+
+def _lay(laying: _Laying, control: Control, bumps: Sequence[Bump]) -> None:
+    """Change the keys of a control, and add some where a correction begins, is whole, and ends."""
+    curves, mode = curves_of(control), control.owner.rotation_mode
+    last_row = len(laying.frames) - 1
+
+    def held(times: np.ndarray) -> np.ndarray:
+        rows = laying.rows_of(times)
+        inside = np.any([bump.holds(rows) for bump in bumps], axis=0)
+        return inside & (rows > -1e-6) & (rows < last_row + 1e-6)
+
+    def corrected(times: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        rows = laying.rows_of(times)
+        spaces = laying.spaces_at(control, rows)
+        places = np.einsum("nij,nj->ni", spaces[:, :3, :3], numbers[:, :3]) + spaces[:, :3, 3]
+        holds = [bump.holds(rows)[:, None] for bump in bumps]
+        moves = np.sum([bump.moves(rows, places) * own for bump, own in zip(bumps, holds, strict=True)], axis=0)
+        turns = np.sum([bump.turns(rows) * own for bump, own in zip(bumps, holds, strict=True)], axis=0)
+        found = numbers.copy()
+        found[:, :3] += np.linalg.solve(spaces[:, :3, :3], moves[..., None])[..., 0]
+        if np.any(turns):
+            axes = spaces[:, :3, :3] / np.cbrt(np.abs(np.linalg.det(spaces[:, :3, :3])))[:, None, None]
+            own = np.linalg.solve(axes, turns[..., None])[..., 0]
+            found[:, 3:] = _turned(own, numbers[:, 3:], mode)
+        return found
+
+    points = {edge for bump in bumps for edge in (bump.start, bump.first, bump.last, bump.end) if edge is not None}
+    extra = laying.times(np.array(sorted(edge for edge in points if 0 <= edge <= last_row)))
+    columns = [curves.get(key) for key in widths(control)]
+    edit_curves(columns, Edited(lambda times: numbers_at(control, times.tolist()), held, corrected, extra))
+
+
+def _turned(turns: np.ndarray, numbers: np.ndarray, mode: str) -> np.ndarray:
+    """Numbers of a rotation mode after a turn by rotation vectors (n, 3)."""
+    turn = quaternions(turns_by(turns))
+    if mode == "QUATERNION":
+        # Not made of length one: so keys that go straight go straight after it.
+        return multiply(turn, numbers)
+    return numbers_of(multiply(turn, quaternions_of(numbers, mode)), mode, numbers)
+
+
+def _at(spaces: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Matrices (n, 4, 4) at rows, whole or not."""
+    rows = np.clip(rows, 0, len(spaces) - 1)
+    low = np.floor(rows).astype(int)
+    high, share = np.minimum(low + 1, len(spaces) - 1), (rows - low)[:, None, None]
+    return (1.0 - share) * spaces[low] + share * spaces[high]

@@ -1,0 +1,226 @@
+"""Corrections that fade, over dense keys and few ones: measured on channels and evaluated bones."""
+
+from itertools import pairwise
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from ik_addon.planting.scene.control_tracks import keyed_controls, numbers_at
+from ik_addon.planting.scene.correcting import corrections_of
+from ik_addon.planting.scene.limbs import keyed_contacts
+from ik_addon.ui.panels import motion as panel
+
+from ..rig.rigs import evaluated_copy
+from ..scenes import go_to
+from ..ui.layouts import drawn
+from .planted_walks import FRAMES, LEG, all_bytes, farthest, planted, seen
+
+pytestmark = pytest.mark.versions
+
+TIMES = np.arange(4 * FRAMES[0], 4 * FRAMES[-1] + 1) / 4.0
+KEYS = ["dense", pytest.param("few", marks=pytest.mark.slow)]
+
+
+def walk(keys="dense"):
+    ob, report = planted()
+    if keys == "few":
+        bpy.ops.analytic_ik.simplify_keys()
+    return ob, report
+
+
+def foot(ob):
+    return next(limb for limb in keyed_controls(ob).limbs if limb.tip.name == "shin.L")
+
+
+def stances(ob):
+    """First and last frames of the stances of the left foot."""
+    touching = keyed_contacts(foot(ob).tip, FRAMES).any(axis=0)
+    edges = np.flatnonzero(np.diff(np.concatenate(((False,), touching, (False,))).astype(int))).reshape(-1, 2)
+    return [(FRAMES[a], FRAMES[b - 1]) for a, b in edges]
+
+
+def channels(ob) -> dict:
+    return {each.name: numbers_at(each, TIMES.tolist()) for each in keyed_controls(ob).all}
+
+
+def move(ob, frame, control=None, way=(0.05, 0.0, 0.0), turn=0.0, **options):
+    """As an animator does it, without a key."""
+    go_to(frame)
+    owner = (control or foot(ob).foot).owner
+    owner.location = [a + b for a, b in zip(owner.location, way, strict=True)]
+    if turn:
+        owner.rotation_mode = owner.rotation_mode
+        turned = Quaternion((0.0, 0.0, 1.0), turn)
+        if owner.rotation_mode == "QUATERNION":
+            owner.rotation_quaternion = turned @ owner.rotation_quaternion
+        else:
+            owner.rotation_euler = (turned @ owner.rotation_euler.to_quaternion()).to_euler(
+                owner.rotation_mode, owner.rotation_euler
+            )
+    assert bpy.ops.analytic_ik.apply_correction(**options) == {"FINISHED"}
+
+
+def middle_stance(ob):
+    found = [each for each in stances(ob) if each[0] > FRAMES[0] + 4 and each[1] < FRAMES[-1] - 4]
+    return found[len(found) // 2]
+
+
+def middle_swing(ob):
+    own = stances(ob)
+    return next((a[1], b[0]) for a, b in pairwise(own) if b[0] - a[1] > 5)
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_outside_its_span_every_channel_is_equal_and_removal_is_byte_equal(keys):
+    ob, _ = walk(keys)
+    before, own, all_before = channels(ob), middle_stance(ob), all_bytes(ob)
+    around = [each for each in stances(ob) if each != own]
+    start = max((last for _, last in around if last < own[0]), default=FRAMES[0])
+    end = min((first for first, _ in around if first > own[1]), default=FRAMES[-1])
+    move(ob, sum(own) // 2, turn=0.2)
+    after, outside = channels(ob), (start >= TIMES) | (end <= TIMES)
+    for name, numbers in after.items():
+        assert numbers[outside] == pytest.approx(before[name][outside], abs=2e-7 if keys == "dense" else 1e-5), name
+    assert np.abs(after[foot(ob).foot.name] - before[foot(ob).foot.name]).max() > 0.04
+    assert bpy.ops.analytic_ik.switch_correction(index=0) == {"FINISHED"}
+    assert all_bytes(ob) == all_before
+    bpy.ops.analytic_ik.switch_correction(index=0)
+    assert channels(ob)[foot(ob).foot.name] == pytest.approx(after[foot(ob).foot.name], abs=1e-6)
+    assert bpy.ops.analytic_ik.remove_correction(index=0) == {"FINISHED"}
+    assert all_bytes(ob) == all_before
+    assert corrections_of(ob) == []
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_a_stance_is_moved_like_a_rigid_body(keys):
+    ob, _ = walk(keys)
+    own = middle_stance(ob)
+    times = np.arange(4 * own[0], 4 * own[1] + 1) / 4.0
+    before = seen(ob, times)
+    move(ob, sum(own) // 2, turn=0.2)
+    after = seen(ob, times)
+    # Ankle and ball keep their distances from where each was at one moment, and the move is one and the same.
+    for bone in ("foot.L", "toe.L"):
+        one, two = (np.linalg.norm(places[bone] - places[bone][0], axis=1) for places in (before, after))
+        assert np.abs(one - two).max() < 3e-4 * LEG
+    assert np.linalg.norm(after["foot.L"][len(times) // 2] - before["foot.L"][len(times) // 2]) > 0.03
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_in_the_air_it_is_where_it_was_put_and_fades_to_the_contacts(keys):
+    ob, _ = walk(keys)
+    last, first = middle_swing(ob)
+    frame = (first + last) // 2
+    before, places = channels(ob), seen(ob, [frame])
+    move(ob, frame, way=(0.0, 0.0, 0.04))
+    after, now = channels(ob), seen(ob, [frame])
+    assert now["foot.L"][0] - places["foot.L"][0] == pytest.approx((0.0, 0.0, 0.04), abs=2e-4)
+    name = foot(ob).foot.name
+    inside = (last < TIMES) & (first > TIMES)
+    away = np.linalg.norm((after[name] - before[name])[:, :3], axis=1)
+    assert away[~inside] == pytest.approx(0.0, abs=1e-5)
+    # No pop: it goes there in steps, none of them large.
+    steps = np.abs(np.diff(away[inside]))
+    assert steps.max() < 0.04 * 4.0 / (first - last) * 1.5 * 0.5
+    assert away.max() < 0.0405
+
+
+def test_the_order_of_corrections_does_not_matter():
+    def corrected(order):
+        ob, _ = walk()
+        stance, swing, body = middle_stance(ob), middle_swing(ob), keyed_controls(ob).body
+        steps = [
+            lambda: move(ob, sum(stance) // 2, turn=0.2, body=False),
+            lambda: move(ob, sum(swing) // 2, way=(0.0, 0.02, 0.03), body=False),
+            lambda: move(ob, 30, body, way=(0.0, 0.02, 0.0)),
+            lambda: move(ob, 34, body, way=(0.02, 0.0, 0.0)),
+        ]
+        for number in order:
+            steps[number]()
+        return channels(ob)
+
+    one, other = corrected((0, 1, 2, 3)), corrected((3, 1, 0, 2))
+    for name, numbers in one.items():
+        assert other[name] == pytest.approx(numbers, abs=1e-5), name
+
+
+def test_update_feet_lays_corrections_on_again():
+    ob, _ = walk()
+    move(ob, sum(middle_stance(ob)) // 2, turn=0.2)
+    before = seen(ob)
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
+    assert len(corrections_of(ob)) == 1
+    assert farthest(before, seen(ob), ("foot", "toe", "shin", "thigh")) < 2e-5
+    bpy.ops.analytic_ik.simplify_keys()
+    assert farthest(before, seen(ob), ("foot", "toe")) < 0.012
+    bpy.ops.analytic_ik.all_keys()
+    assert farthest(before, seen(ob), ("foot", "toe", "shin", "thigh")) < 2e-5
+
+
+def test_the_body_gives_so_that_legs_reach():
+    ob, _ = walk()
+    own = middle_stance(ob)
+    frame = sum(own) // 2
+    move(ob, frame, way=(0.25, 0.0, 0.0))
+    go_to(frame)
+    shown, target = evaluated_copy(ob), foot(ob).foot
+    ankle = shown.matrix_world @ shown.pose.bones["foot.L"].head
+    assert (ankle - target.ob.matrix_world.translation).length < 1e-3 * LEG
+
+
+def test_a_second_move_in_one_stance_takes_the_place_of_the_first():
+    ob, _ = walk()
+    own, before = middle_stance(ob), channels(ob)
+    move(ob, own[0] + 1)
+    move(ob, own[1] - 1, way=(-0.02, 0.01, 0.0))
+    assert len(corrections_of(ob)) == 1
+    at = np.flatnonzero(own[0] == TIMES)[0]
+    name = foot(ob).foot.name
+    assert (channels(ob)[name] - before[name])[at, :3] == pytest.approx((0.03, 0.01, 0.0), abs=1e-5)
+
+
+def test_saved_loaded_and_copied_actions_have_their_corrections(tmp_path):
+    ob, _ = walk()
+    before = all_bytes(ob)
+    move(ob, sum(middle_stance(ob)) // 2)
+    after = channels(ob)
+    ob.animation_data.action.copy().use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "corrected.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "corrected.blend"))
+    ob = bpy.context.object
+    for name, numbers in channels(ob).items():
+        assert (numbers == after[name]).all()
+    assert "Foot.L, frame" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_keys_that_were_changed_by_hand_are_not_lost():
+    ob, _ = walk()
+    stance, swing = middle_stance(ob), middle_swing(ob)
+    move(ob, sum(stance) // 2)
+    control = foot(ob).foot
+    go_to(5)
+    control.owner.location.z += 0.1
+    control.owner.keyframe_insert("location", frame=5)
+    with pytest.raises(RuntimeError, match="were changed by hand since it was corrected"):
+        bpy.ops.analytic_ik.remove_correction(index=0)
+    before = numbers_at(control, [5.0])
+    move(ob, sum(swing) // 2, way=(0.0, 0.0, 0.02))
+    assert numbers_at(control, [5.0]) == pytest.approx(before, abs=1e-6)
+    assert [own["frame"] for own in corrections_of(ob)] == [sum(swing) // 2]
+
+
+def test_what_cannot_be_corrected_is_refused():
+    ob, _ = walk()
+    go_to(20)
+    with pytest.raises(RuntimeError, match="no keyed control is moved at this frame"):
+        bpy.ops.analytic_ik.apply_correction()
+    with pytest.raises(RuntimeError, match="no longer has this correction"):
+        bpy.ops.analytic_ik.remove_correction(index=3)
+    go_to(90)
+    foot(ob).foot.owner.location.x += 0.1
+    with pytest.raises(RuntimeError, match=r"Frame 90 is not in frames 1-60 of the clip"):
+        bpy.ops.analytic_ik.apply_correction()
