@@ -317,3 +317,14 @@ def test_the_root_follows_the_path_afterward(walker):
     start = world_of(walker, "root")
     go_to(60)
     assert np.linalg.norm((world_of(walker, "root") - start)[:2, 3]) > LEG
+
+
+def test_the_path_of_another_clip_is_a_curve_like_any_other(walker):
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60)
+    bpy.ops.analytic_ik.path_from_clip()
+    curve = bpy.data.objects["Robot rig Path"]
+    tips = leg_tips(walker)
+    assert plant(bpy.context, tips, range(1, 41), path=curve)["path"]["from_clip"]
+    report = plant(bpy.context, tips, range(60, 121), path=curve, options=Options(anyway=True))
+    assert not report["path"]["from_clip"]
+    assert slides(walker, report, range(60, 121)) < 3e-5

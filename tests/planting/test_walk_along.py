@@ -211,3 +211,14 @@ def test_legs_that_step_far_extend_less_and_bend_slower(monkeypatch):
         after = measured(with_plan(there.clip, planned), own.sole, truth)
         speeds.append(max(leg["knee_speed"] for leg in after))
     assert speeds[0] < 0.97 * speeds[1]
+
+
+def test_a_reversed_walk_on_a_reversed_path_is_that_walk_reversed():
+    clip, truth = walk()
+    points = {name: getattr(clip, name)[:, ::-1] for name in ("hips", "knees", "ankles", "balls", "feet")}
+    own, there, _ = on_path(clip, truth, CURVES["S"])
+    length = path_of(CURVES["S"], False, 0.02, own.stride).length
+    back = Options(path_offset=length - own.way.length)
+    _, reverse, _ = on_path(replace(clip, **points), truth[..., ::-1], CURVES["S"][::-1], back)
+    for name in ("hips", "ankles"):
+        assert np.abs(getattr(there.clip, name) - getattr(reverse.clip, name)[:, ::-1]).max() < 5e-3

@@ -23,8 +23,8 @@ LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
 GRAVITY = 11.5
 """Leg lengths a second squared: a human leg measures 0.85 m."""
-SAME_WAY = 0.5
-"""Leg lengths up to which a path that was made of a clip is, in the middle, from the clip's own way."""
+NO_WAY = 0.5
+"""Leg lengths; a walk that goes less far is not fitted to a path."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,10 @@ def _at_height(places: np.ndarray, heights: np.ndarray | float) -> np.ndarray:
 
 
 def along_path(walk: Walk, path: GroundPath, base: GroundPath | None, options: Options) -> AlongPath:
-    """Where on a path a walk goes, as options say. base: as the path was made of some clip; None: it was drawn."""
-    size, own = walk.clip.size, walk.way
-    if base is not None:
-        times = np.arange(walk.clip.frame_count)
-        places, _, ways, _ = own.at(times)
-        away = np.linalg.norm(base.at(ways)[0] - places[:, :2], axis=1)
-        base = base if np.median(away) <= SAME_WAY * size else None
+    """Where on a path a walk goes, as options say. base: as the path was made of this walk; None: it was drawn."""
     stride = options.path_stride
-    if options.path_fit and own.length > SAME_WAY * size:
-        stride = max((path.length - options.path_offset) / own.length, SHORTEST_STRIDE)
+    if options.path_fit and walk.way.length > NO_WAY * walk.clip.size:
+        stride = max((path.length - options.path_offset) / walk.way.length, SHORTEST_STRIDE)
     return AlongPath(path, stride, options.path_offset, options.path_lean, base)
 
 

@@ -125,7 +125,7 @@ def cubic_at(values: np.ndarray, rows: np.ndarray, is_closed: bool = False) -> n
     if is_closed:
         slopes[0] = slopes[-1] = 0.5 * (values[1] - values[-2])
     k = np.clip(np.floor(rows).astype(int), 0, len(values) - 2)
-    t = (rows - k).reshape(*np.shape(rows), *[1] * (values.ndim - 1))
+    t = np.reshape(rows - k, (*np.shape(rows), *[1] * (values.ndim - 1)))
     return _cubic(t, 1, values[k], slopes[k], values[k + 1], slopes[k + 1])
 
 

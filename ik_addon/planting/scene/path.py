@@ -24,7 +24,9 @@ _POINTS = 64
 _SPACING = 0.02
 """Of the samples of a path, leg lengths."""
 _BASE = "analytic_ik_path_of_clip"
-"""Where a curve object keeps the points of the path that it was made as."""
+"""Where a curve object keeps the points of the path that it was made as, and where the clip's way began and ended."""
+_SAME = 0.5
+"""Leg lengths by which these may be elsewhere: contacts may have been edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,21 @@ def _along(walk: Walk, curve: bpy.types.Object, options: Options) -> AlongPath:
     def path(points: np.ndarray, is_closed: bool) -> GroundPath:
         return path_of(points[:, :2], is_closed, spacing, rounding)
 
-    base = curve.get(_BASE)
-    made = None if base is None else path(np.array(base, float).reshape(-1, 3), False)
+    made = None
+    if _BASE in curve:
+        *base, start, end = np.array(curve[_BASE], float).reshape(-1, 3)
+        made = path(np.array(base), False)
+        # Made of another clip it is a curve like any other. Of this one the walk may end earlier.
+        own, at = _ends(walk), made.at(np.array(walk.way.length))[0]
+        away = [np.linalg.norm((one - other)[:2]) for one, other in ((own[0], start), (own[1], end))]
+        away[1] = min(away[1], np.linalg.norm(own[1, :2] - at))
+        made = made if max(away) < _SAME * walk.clip.size else None
     return along_path(walk, path(*points_of(curve)), made, options)
+
+
+def _ends(walk: Walk) -> np.ndarray:
+    """(2, 3), where the way of a clip begins and ends."""
+    return walk.way.at(np.array((0.0, walk.clip.frame_count - 1.0)))[0]
 
 
 def path_named(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
@@ -154,5 +168,5 @@ def curve_of(walk: Walk, name: str, scene: bpy.types.Scene) -> bpy.types.Object:
         knot.handle_left_type = knot.handle_right_type = "AUTO"
     curve = bpy.data.objects.new(name, data)
     scene.collection.objects.link(curve)
-    curve[_BASE] = points_of(curve)[0].ravel().tolist()
+    curve[_BASE] = np.concatenate((points_of(curve)[0], _ends(walk))).ravel().tolist()
     return curve

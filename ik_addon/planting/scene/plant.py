@@ -30,7 +30,7 @@ from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
 from .reading import Capture, captured, carrier_of, reaching
 from .report import report_of
-from .riders import riders_of
+from .riders import Riders, riders_of
 from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
 from .writing import body_keys, controls_placed, write_plan
 
@@ -121,9 +121,7 @@ def planted(
         carrier.analytic_ik_body_influence = 0.0
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        with riders.sources_playing() if riders else source_playing(ob):
-            capture = yield from part_of(captured(context, tips, carrier, frames, at_feet=True), 0, 4)
-            rows = (yield from part_of(riders.read(context, tips, frames), 1, 4)) if riders else []
+        capture, rows = yield from part_of(_read(context, tips, carrier, riders, frames), 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options) if path is not None else None
@@ -139,11 +137,12 @@ def planted(
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 2, 4)
         with undo.making():
-            body = {ob: [body_keys(carrier, capture.body, made, frames)]}
             if riders:
                 # Without a path once more as captured.
                 move = (way.turns, way.shifts) if way else (np.tile(np.eye(3), (len(frames), 1, 1)), np.zeros(3))
                 body = riders.keys(capture.body, rows, *move, made.shifts, frames)
+            else:
+                body = {ob: [body_keys(carrier, capture.body, made, frames)]}
             write_plan(tips, controls, body, capture, made, samples, slopes, frames, "planted")
             key_contacts(tips, made.contacts, frames)
             if riders:
@@ -160,6 +159,23 @@ def planted(
 
 
 plant = at_once(planted)
+
+
+def _read(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    carrier: bpy.types.PoseBone,
+    riders: Riders | None,
+    frames: range,
+) -> Steps[tuple[Capture, list[np.ndarray]]]:
+    """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
+    reading = captured(context, tips, carrier, frames, at_feet=True)
+    if riders is None:
+        with source_playing(tips[0].id_data):
+            return (yield from reading), []
+    with riders.sources_playing():
+        capture = yield from part_of(reading, 0, 2)
+        return capture, (yield from part_of(riders.read(context, tips, frames), 1, 2))
 
 
 def planted_and_kept(

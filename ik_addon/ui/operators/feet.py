@@ -136,8 +136,12 @@ Edit it, choose it as Path in Plant Feet, or press Update Feet"""
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...planting.scene.plant import path_from_clip
+        from ...planting.scene.sources import kept_settings
 
-        frames = motion_frames(ob) or range(context.scene.frame_start, context.scene.frame_end + 1)
+        planted = (kept_settings(ob) or {}).get("frames")
+        frames = range(*planted) if planted else motion_frames(ob)
+        if frames is None:
+            raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
         curve = yield from path_from_clip(context, _legs(ob, only_selected=False), frames)
         return messages.PATH_MADE(object=curve.name)
 
