@@ -571,15 +571,17 @@ CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
 SIMPLIFIED = Done(
-    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, and feet stand "
-    "within {slide:.3%}"
+    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, knees within "
+    "{knees:.1%}, and feet stand within {slide:.3%}"
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
 CORRECTION = Note("{control}, frame {frame:g}")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
-FEW_KEYS = Note("{keys} keys, {before} before. Tips within {tips:.2%}, feet stand within {slide:.3%}")
+FEW_KEYS = Note(
+    "{keys} keys, {before} before. Tips within {tips:.2%}, knees within {knees:.1%}, feet stand within {slide:.3%}"
+)
 TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
 TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")

@@ -41,6 +41,7 @@ class GrabSession:
         self.posed = GrabBody(ob, self._depsgraph)
         self._before: dict[tuple[str, str], Raw] = {}
         self._controls: dict[int, LimbControl] = {}
+        self._checked: set[int] = set()
 
     # What is grabbed, and what held
 
@@ -137,7 +138,10 @@ class GrabSession:
             if k not in self._controls:
                 self._controls[k] = control_of(self.ob, posed.chains[k], self._depsgraph)
         result = grabbed(posed.body, drag, point(posed.world.inverted_safe() @ goal_world), held, options)
-        posed.check(result.moves)
+        # What poses a bone does not change within a drag.
+        fresh = result.moves.keys() - self._checked
+        posed.check(fresh)
+        self._checked |= fresh
         self._check_channels(result.channels)
         self._write(result.channels)
         if moved:

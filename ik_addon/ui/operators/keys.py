@@ -72,7 +72,7 @@ Feet stand still between keys too"""
         options = KeyOptions(self.tolerance, self.rotation, self.still, self.align)
         report = yield from keys_simplified(context, ob, self.frames(context), options)
         first, last, _ = report["frames"]
-        shown = {name: report[name] for name in ("keys", "tips", "slide")}
+        shown = {name: report[name] for name in ("keys", "tips", "knees", "slide")}
         return messages.SIMPLIFIED(before=report["keys_before"], first=first, last=last, **shown)
 
 

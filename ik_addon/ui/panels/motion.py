@@ -107,7 +107,7 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         row.operator(ANALYTIC_IK_OT_all_keys.bl_idname, icon="LOOP_BACK")
         report = of_action("keys", ob)
         if report is not None:
-            shown = {name: report[name] for name in ("keys", "tips", "slide")}
+            shown = {name: report[name] for name in ("keys", "tips", "knees", "slide")}
             draw_sentence(layout, context, messages.FEW_KEYS(before=report["keys_before"], **shown), "DOT")
     column = layout.column(align=True)
     column.operator(ANALYTIC_IK_OT_apply_correction.bl_idname, icon="CHECKMARK")

@@ -1,0 +1,136 @@
+"""What Grab costs and holds on characters: `uv run python -m benchmarks.grabbing [FOLDER] [--drags N]`.
+
+FOLDER holds characters as benchmarks/characters.py takes them; Rigify's human and horse metarigs are always there. Each
+is dragged to N random places by a random joint, with all other feet held, and now and then hands. Measured on the bones
+that Blender evaluates: by how far what is held is off, and by how much the miss that is told is not the one measured.
+A step is solving, writing and Blender's update with meshes hidden, in thread time. Turns are the largest of any bone
+from one pixel to the next, 300 of them to a leg, along random straight ways.
+"""
+
+import argparse
+from collections.abc import Iterator
+from itertools import pairwise
+from math import acos, degrees
+from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+from time import thread_time
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+import ik_addon
+from benchmarks.character.files import armature_of, importers
+from ik_addon.grabbing.scene.posing import GrabSession
+from ik_addon.grabbing.solving.body import Body
+from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
+from ik_addon.grabbing.solving.turns import Point, add, mul, unit
+from ik_addon.solvers import ChainError
+
+METARIGS = ("metarig human", "metarig horse")
+PIXELS, ALONG = 300, 40
+"""To a leg; steps of a straight way."""
+
+
+def sources(folder: str) -> Iterator[tuple[str, str]]:
+    """Characters, each with its first import option."""
+    yield from ((each, "metarig") for each in METARIGS)
+    for path in sorted(Path(folder).rglob("*")) if folder else ():
+        yield from ((str(path), option) for option in [*importers(str(path))][:1])
+
+
+def drag_of(body: Body, random: Random) -> tuple[Drag, Point, dict[int, Pin]]:
+    """What is dragged to where, with what held."""
+    heads = [Drag("HEAD")] if body.neck else []
+    drag = random.choice([Drag("HIPS"), Drag("CHEST"), *heads, *(Drag("LIMB", k) for k in range(len(body.limbs)))])
+    hands = random.random() < 0.3
+    held = {k: Pin() for k, limb in enumerate(body.limbs) if k != drag.limb and (limb.found.kind == "LEG" or hands)}
+    return drag, add(drag.start(body), mul(direction(random), body.size * random.random())), held
+
+
+def direction(random: Random) -> Point:
+    """Any direction."""
+    return unit((random.gauss(0, 1), random.gauss(0, 1), random.gauss(0, 1)))
+
+
+def off(ob: bpy.types.Object, body: Body, bone: int, start: Point, wanted: Point) -> float:
+    """How far a point that a bone carries is from a place, as Blender evaluates it, of the longest limb."""
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(evaluated.pose.bones[body.bones.names[bone]].matrix)
+    at = matrix @ np.linalg.solve(body.bones.poses[bone], (*start, 1.0))
+    return float(np.linalg.norm(at[:3] - wanted)) / body.size
+
+
+def largest_turn(body: Body, a: GrabbedPose, b: GrabbedPose) -> float:
+    """Of any bone against its parent, in degrees."""
+    before = body.bones.turns
+    turns = [
+        abs(
+            sum(
+                x * y
+                for x, y in zip(a.channels.turns.get(k, before[k]), b.channels.turns.get(k, before[k]), strict=True)
+            )
+        )
+        for k in a.channels.turns.keys() | b.channels.turns.keys()
+    ]
+    return degrees(2.0 * acos(min([1.0, *turns])))
+
+
+def row_of(ob: bpy.types.Object, drags: int) -> str:
+    """The figures of one character."""
+    session, random = GrabSession(bpy.context, ob), Random(3)
+    body, seconds, pins, told, unheld = session.posed.body, [], 0.0, 0.0, 0
+    for _ in range(drags):
+        drag, goal, held = drag_of(body, random)
+        start = thread_time()
+        pose = session.pose(bpy.context, drag, session.posed.world @ Vector(goal), held, GrabOptions())
+        bpy.context.view_layer.update()
+        seconds.append(thread_time() - start)
+        unheld += pose.unheld > 1e-9 * body.size
+        for k in held:
+            limb = body.limbs[k]
+            rolls = limb.ball is not None and limb.found.toe in pose.moves
+            bone, place = (limb.found.end, limb.ball) if rolls and limb.ball else (limb.tip, limb.end)
+            pins = max(pins, off(ob, body, bone, place, place))
+        if drag.kind == "LIMB":
+            limb = body.limbs[drag.limb]
+            told = max(told, abs(off(ob, body, limb.tip, limb.end, goal) - pose.missed / body.size))
+    turns = []
+    for _ in range(max(drags // 20, 10)):
+        drag, goal, held = drag_of(body, random)
+        way = mul(direction(random), body.size / PIXELS)
+        poses = [grabbed(body, drag, add(goal, mul(way, k)), held) for k in range(ALONG)]
+        turns += [largest_turn(body, a, b) for a, b in pairwise(poses)]
+    parts = quantiles(turns, n=100)
+    step = f"{median(seconds) * 1e3:.2f} ms, 95 %: {quantiles(seconds, n=20)[-1] * 1e3:.2f}"
+    return (
+        f"{len(body.bones.names):4d} bones {len(body.limbs)} limbs | step {step} | pins {pins:.1e} told {told:.1e} "
+        f"not held {unheld} | turns a pixel: {parts[49]:.2f}, 99 %: {parts[98]:.1f}, most {max(turns):.1f} deg"
+    )
+
+
+def main() -> None:
+    """Print a line a character."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", default="")
+    parser.add_argument("--drags", type=int, default=1000)
+    given = parser.parse_args()
+    ik_addon.register()
+    for path, option in sources(given.folder):
+        ob = armature_of(path, option)
+        if ob is None:
+            continue
+        basis = {bone.name: bone.matrix_basis.copy() for bone in ob.pose.bones}
+        ob.animation_data_clear()
+        for bone in ob.pose.bones:
+            bone.matrix_basis, bone.scale = basis[bone.name], (1.0, 1.0, 1.0)
+        bpy.context.view_layer.update()
+        try:
+            print(f"{Path(path).name:30s} {row_of(ob, given.drags)}", flush=True)
+        except ChainError as error:
+            print(f"{Path(path).name:30s} {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
