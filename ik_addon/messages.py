@@ -795,7 +795,7 @@ ENGINE_ROOT_STAYS = Refusal(
     "The body travels by {distance:.3g} without the root bone '{bone}': engines see no root motion. Click Root Motion."
 )
 ENGINE_OBJECT_MOVES = Refusal(
-    "The armature object moves: engines read root motion from a bone. Choose Bone in Root Motion."
+    "Armature '{armature}' moves as an object: engines read root motion from a bone. Choose Bone in Root Motion."
 )
 BACK_TO_LIVE = Done("The chains are live again in {clips}")
 IN_EXPORT_STATE = Note("Clips are baked for export. Live clips and controls are put aside")

@@ -153,5 +153,5 @@ def _root_motion(ob: bpy.types.Object, clip: Clip | None, leg: str, travels: flo
     if moves[top] >= _COMES_ALONG * travels:
         return []
     if moves[""] >= _COMES_ALONG * travels:
-        return [messages.ENGINE_OBJECT_MOVES()]
+        return [messages.ENGINE_OBJECT_MOVES(armature=ob.name)]
     return [messages.ENGINE_ROOT_STAYS(bone=top, distance=travels)]

@@ -217,7 +217,7 @@ def opened(ob):
         (whole_rate, "UNREAL", "the scene has 23.976"),
         (setting, "UNITY", "keys that no engine reads: 'analytic_ik_influence'"),
         (under_a_root, "UNREAL", "without the root bone 'root'"),
-        (object_travelling, "GODOT", "The armature object moves"),
+        (object_travelling, "GODOT", "moves as an object"),
         (two_roots, "UNREAL", "takes one bone without a parent, and these have none: 'spine', 'other'"),
         (slashed, "GODOT", "does not keep all characters of these names: 'walk/fast'"),
         (opened, "UNITY", "If it is a loop, click Make Loop"),

@@ -34,7 +34,7 @@ _PATHS = [
 
 _ENGINES = [
     ("NONE", "None", "Bake as it is"),
-    ("UNREAL", "Unreal", "Fill bones such as ik_foot_l, and check names, root bone, frames and loops"),
+    ("UNREAL", "Unreal", "Fill bones such as ik_foot_l, check names, root bone, frames and loops"),
     ("UNITY", "Unity", "Fill bones such as LeftFootIK, and check names and loops"),
     ("GODOT", "Godot", "Fill bones such as LeftFootIK, and check names and loops"),
 ]
