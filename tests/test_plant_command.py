@@ -241,7 +241,7 @@ def test_options_of_planting_are_those_of_the_operator(folder, monkeypatch):
     """Defaults as well, and what the command is given comes to planting."""
     given = []
 
-    def plant(context, ob, clips, frames, options, ground, keep, limbs):
+    def plant(context, ob, clips, frames, options, ground, keep, limbs, path):
         given.append(options)
         raise ChainError("Enough.")
 
