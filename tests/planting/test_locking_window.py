@@ -94,6 +94,7 @@ def test_the_panel_shows_what_is_locked(scene):
         "analytic_ik.plant_feet",
         "analytic_ik.path_from_clip",
         "analytic_ik.simplify_keys",
+        "analytic_ik.apply_correction",
         "analytic_ik.lock_to_object",
         "analytic_ik.match_source",
     ]
@@ -101,7 +102,7 @@ def test_the_panel_shows_what_is_locked(scene):
     prop.select_set(True)
     press()
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
-    assert shown.operators[3:5] == ["analytic_ik.lock_to_object", "analytic_ik.lock_again"]
+    assert shown.operators[4:6] == ["analytic_ik.lock_to_object", "analytic_ik.lock_again"]
     assert "forearm.L: 1 contact with 'prop', frames 20-40" in shown.text()
     assert bpy.ops.analytic_ik.lock_again() == {"FINISHED"}
     press(frame_start=60, frame_end=80)
