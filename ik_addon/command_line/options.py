@@ -217,7 +217,7 @@ def _outputs(options: argparse.Namespace) -> list[Path]:
     check_outputs(options, outputs)
     for file, output in zip(options.files, outputs, strict=True):
         suffix = output.suffix.lower()
-        if options.output and output.is_dir():
+        if options.output and os.path.isdir(output):
             options.usage_error(messages.NO_PLACE_FOR_A_FILE(path=output))
         if suffix not in SUFFIXES and suffix != file.suffix.lower():
             options.usage_error(messages.NO_FORMAT(output=output, formats=", ".join(SUFFIXES)))
