@@ -105,6 +105,9 @@ def of_class(node: ast.ClassDef, popovers: set[str]) -> list[str]:
         if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
     }
     place = said.get("bl_space_type"), said.get("bl_region_type")
+    if any(ast.unparse(base).endswith("WorkSpaceTool") for base in node.bases):
+        # A tool is in the toolbar of its editor.
+        return [] if place == ("VIEW_3D", None) else [f"{node.name} is in {place}"]
     if place == (None, None) or place in PLACES or (place == POPOVER and node.name in popovers):
         return []
     return [f"{node.name} is in {place}"]

@@ -65,6 +65,8 @@ NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("bake/collecting.py", "o
 """A folder that --output-dir names; a FILE or a list, which is read; this Blender's own temporary folder."""
 NAMED_BY_A_USER |= {("command_line/console.py", "open"), ("bake/formats.py", "replace")}
 """Nowhere, where --quiet sends what Blender prints; what was just exported, in a folder of its own."""
+NAMED_BY_A_USER |= {("command_line/given_path.py", "load")}
+"""The file with the curve that --path names."""
 
 
 def complaints(sources: dict[str, str]) -> Iterator[str]:
@@ -93,7 +95,7 @@ def _calls(path: str, at: str, node: ast.Call) -> Iterator[str]:
     other = (name in OF_TEXT and not called.startswith("os.")) or called.endswith(".objects.unlink")
     if name in WRITING and not other and path != WRITES_IN and (path, name) not in NAMED_BY_A_USER:
         yield f"{at} writes a file: only {WRITES_IN} may"
-    if name in ("load", "write") and called.startswith("bpy.data.libraries"):
+    if called.startswith("bpy.data.libraries") and name in ("load", "write") and (path, name) not in NAMED_BY_A_USER:
         yield f"{at} opens another file"
 
 

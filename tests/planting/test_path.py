@@ -1,6 +1,7 @@
 """Plant Feet along a curve in Blender: measured on evaluated bones."""
 
 import re
+from itertools import pairwise
 from math import cos, sin
 
 import bpy
@@ -68,6 +69,7 @@ def test_feet_stand_on_a_curve(walker, kind):
     assert slides(walker, report, FRAMES) < 1e-5
     assert slides(walker, report, np.arange(1.0, 60.0, 0.5)) < 1e-4
     points = points_of(curve)[0]
+    points = np.concatenate([np.linspace(one, other, 100) for one, other in pairwise(points)])
     assert report["path"]["object"] == curve.name
     assert 0.5 * LEG < report["path"]["end"] < report["path"]["length"]
     ways = [np.linalg.norm(points[:, :2] - hips_at(walker, frame)[:2, 3], axis=1).min() for frame in FRAMES[::10]]
