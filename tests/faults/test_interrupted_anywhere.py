@@ -21,7 +21,7 @@ from mathutils import Quaternion
 from ik_addon.bake import bake, chains_of, check
 from ik_addon.planting import plant
 from ik_addon.planting.scene.reading import leg_tips
-from ik_addon.rig.blender import cleanup
+from ik_addon.rig.blender import animation, cleanup
 from ik_addon.rig.blender import evaluation as evaluating
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose.lending import loans
@@ -172,6 +172,7 @@ def test_an_interrupt_at_any_instruction_loses_nothing(work):
         assert found in (before, after), where
         assert not loans.is_anything_lent, where
         assert not live.memory.paused and not evaluating._busy and not cleanup._waiting, where
+        assert not animation._walks, where
         # The chains go on.
         ob.update_tag()
         with silent() as said:

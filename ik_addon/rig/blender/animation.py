@@ -134,11 +134,18 @@ def revive_drivers(ob: bpy.types.Object) -> None:
 @contextmanager
 def unchanged() -> Iterator[None]:
     """Inside, no animation changes: what F-Curves set is looked up once for each object."""
-    _walks.append(_walks[-1] if _walks else {})
+    depth = len(_walks)
     try:
+        # Inside: an interrupt before the try would leave it there for good.
+        _walks.append(_walks[-1] if _walks else {})
         yield
     finally:
-        _walks.pop()
+        del _walks[depth:]
+
+
+def look_anew() -> None:
+    """Whatever was looked up is looked up once more: something was interrupted, or another file is open."""
+    _walks.clear()
 
 
 def _paths_of(ob: bpy.types.Object) -> Collection[str]:
