@@ -35,6 +35,7 @@ from ik_addon.planting.scene.reading import legs_of, shown
 from ik_addon.rig.blender.clips import motion_frames
 
 from .character.files import armature_of, importers
+from .planting import play_alone
 
 _ROUND = np.linspace(0.0, 2.0 * np.pi, 400)
 _CIRCLE = np.stack((np.sin(_ROUND), 1.0 - np.cos(_ROUND)), axis=1)[:-1]
@@ -90,12 +91,7 @@ def sources(files: Sequence[Path], words: Sequence[str]) -> Iterator[Source]:
         ob = armature_of(str(file), option)
         names = [action.name for action in bpy.data.actions]
         for name in [name for name in names if any(word in name.lower() for word in words)] if ob else ():
-            data = ob.animation_data_create()
-            while data.nla_tracks:
-                data.nla_tracks.remove(data.nla_tracks[0])
-            data.action = bpy.data.actions[name]
-            if hasattr(data, "action_slot") and data.action_slot is None and data.action.slots:
-                data.action_slot = data.action.slots[0]
+            play_alone(ob, name)
             frames = motion_frames(ob)
             if frames and len(frames) > 5:
                 clip = finish(shown(bpy.context, ob, legs_of(ob), frames))

@@ -142,6 +142,16 @@ def _row(ob: bpy.types.Object, name: str) -> tuple[object, ...]:
     )
 
 
+def play_alone(ob: bpy.types.Object, name: str) -> None:
+    """Let an armature object play the action of that name, and nothing else."""
+    data = ob.animation_data_create()
+    while data.nla_tracks:
+        data.nla_tracks.remove(data.nla_tracks[0])
+    data.action = bpy.data.actions[name]
+    if hasattr(data, "action_slot") and data.action_slot is None and data.action.slots:
+        data.action_slot = data.action.slots[0]
+
+
 def _clips(source: Path, words: Sequence[str]) -> Iterator[tuple[object, ...]]:
     """The row of each clip of a file, or why it has none."""
     option = next(iter(importers(str(source))))
@@ -150,12 +160,7 @@ def _clips(source: Path, words: Sequence[str]) -> Iterator[tuple[object, ...]]:
     chosen = [name for name in names if any(word in name.lower() for word in words)] or names[:1]
     for name in chosen if ob is not None else ():
         ob = armature_of(str(source), option)
-        data = ob.animation_data_create()
-        while data.nla_tracks:
-            data.nla_tracks.remove(data.nla_tracks[0])
-        data.action = bpy.data.actions[name]
-        if hasattr(data, "action_slot") and data.action_slot is None and data.action.slots:
-            data.action_slot = data.action.slots[0]
+        play_alone(ob, name)
         shown = name if name == source.stem else f"{source.stem}: {name}"
         _set_rate(source)
         try:
