@@ -307,7 +307,10 @@ def test_an_override_in_a_collection_of_the_shot_has_its_controls_there(tmp_path
         wanted.objects = ["leg"]
     shot = bpy.data.collections.new("shot")
     scene.collection.children.link(shot)
+    # In use, for Blender 5.3 makes no override of what is in no scene.
+    shot.objects.link(bpy.data.objects["leg"])
     ob = bpy.data.objects["leg"].override_create()
+    shot.objects.unlink(bpy.data.objects["leg", str(path)])
     shot.objects.link(ob)
     update()
     select(ob)

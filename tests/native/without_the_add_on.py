@@ -24,10 +24,12 @@ def opened(file: str, how: str) -> bpy.types.Object:
         into.collections = ["character"]
     (collection,) = into.collections
     shown = bpy.context.scene.collection.children
-    if how == "linked":
-        shown.link(collection)
-    else:
-        collection = collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    # Blender 5.3 makes no override of what is in no scene.
+    shown.link(collection)
+    if how == "overridden":
+        linked, collection = collection, collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+        if linked.name in shown:
+            shown.unlink(linked)
         if collection.name not in shown:
             shown.link(collection)
     return next(each for each in collection.all_objects if each.type == "ARMATURE")
