@@ -29,7 +29,7 @@ from .polls import none_live, not_editable, nothing_to_check
 
 @dataclass(slots=True)
 class Running:
-    """Work over frames that goes on between redraws. label: what it is; done, total: its steps, frames mostly; over many clips, clips.
+    """Work over frames that goes on between redraws. label: what it is; done, total: its steps, frames mostly.
 
     steps: the work itself; closed, it leaves everything as it was. panel: the class name of the one that shows it.
     """
