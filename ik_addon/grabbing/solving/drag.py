@@ -19,6 +19,8 @@ _EASE, _EASE_OF_HEELS = 0.04, 0.01
 """Of the body's size: over it each layer begins."""
 _SPINE_FROM, _HIPS_FROM, _HEAD_FROM, _HEELS_FROM = 0.9, 0.97, 0.985, 0.99
 """Of a limb's, or the neck's, reach: from there on spine, hips, and heels give."""
+_STIFF, _BESIDE = 0.15, 10.0
+"""Of a limb's reach: one that folds no nearer stays on the side of a ball of this radius, almost a plane."""
 _GIRDLE, _HEEL, _GAZE = radians(18.0), radians(50.0), radians(100.0)
 """By which a girdle, a foot on its ball, and a head turn at most."""
 _LIFT = 0.6
@@ -314,7 +316,13 @@ class _Step:
         for k in limbs:
             limb = self.body.limbs[k]
             most, least = limb.shell
-            shells.append((g.sub(self._end_of(k), g.moved(carried[k], limb.root)), most + longer.get(k, 0.0), least))
+            center = g.sub(self._end_of(k), g.moved(carried[k], limb.root))
+            is_stiff = least > _STIFF * limb.reach
+            shells.append((center, most + longer.get(k, 0.0), 0.0 if is_stiff else least))
+            if is_stiff:
+                # A large hollow leaves several ways round it. A ball beside it leaves one: where the root was.
+                far = _BESIDE * limb.reach
+                shells.append((g.add(center, g.mul(limb.along, -far - least)), far, 0.0))
         return shells
 
     # Limbs
