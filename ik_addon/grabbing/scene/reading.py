@@ -174,16 +174,20 @@ def _skeleton(
 def _hinge(bone: bpy.types.PoseBone, frame: np.ndarray, turn: Turn) -> tuple[Point, float, float] | None:
     """The axis about which a bone bends, in armature space, and by how much it may from its pose; None: it is free."""
     limits = limits_of(bone)
-    is_locked = all(bone.lock_rotation)
-    if limits is None and not is_locked:
+    free: dict[int, tuple[float, float]] = {}
+    for axis, number in (("x", 0), ("z", 2)):
+        least, most = getattr(limits, axis) if limits else (-pi, pi)
+        angle = (2.0 * atan2(turn[1 + number], turn[0]) + pi) % tau - pi
+        free[number] = (0.0, 0.0) if bone.lock_rotation[number] else (least - angle, most - angle)
+    widths = {number: most - least for number, (least, most) in free.items()}
+    if min(widths.values()) >= tau:
         return None
-    ranges = {axis: (0.0, 0.0) if is_locked else getattr(limits, axis) for axis in "xz"}
-    axis = limits.hinge if limits and limits.hinge else min(ranges, key=lambda each: ranges[each][1] - ranges[each][0])
-    number = "xyz".index(axis)
-    angle = 0.0 if is_locked else 2.0 * atan2(turn[1 + number], turn[0])
-    angle = (angle + pi) % tau - pi
-    least, most = ranges[axis]
-    return unit(point(frame[:3, number])), least - angle, most - angle
+    # One that is locked leaves the other; else the one that is limited.
+    number = (
+        max(widths, key=lambda each: widths[each]) if 0.0 in widths.values() else min(widths, key=widths.__getitem__)
+    )
+    least, most = free[number]
+    return unit(point(frame[:3, number])), least, most
 
 
 def _turns(bones: Sequence[bpy.types.PoseBone]) -> list[Turn]:

@@ -420,7 +420,7 @@ def _knee_moves(limb: GrabLimb, goal: g.Point, held: Pin | None) -> dict[int, g.
         side = g.rotate(g.swing(was, now, limb.along), limb.side)
         return limb.closed(g.NO_MOVE, limb.end, g.NO_TURN if held.rotation else None, side)
     arm = g.unit(g.sub(limb.points[1], limb.root))
-    move = g.about(limb.root, g.swing(arm, g.unit(g.sub(goal, limb.root), arm), limb.normal))
+    move = g.about(limb.root, g.swing(arm, g.unit(g.sub(goal, limb.root), arm), limb.axis))
     moves = dict.fromkeys(limb.links, move)
     if limb.found.end >= 0 and not limb.found.rides:
         moves[limb.found.end] = g.bringing(g.NO_TURN, limb.end, g.moved(move, limb.end))
