@@ -23,6 +23,8 @@ _STIFF, _BESIDE = 0.15, 10.0
 """Of a limb's reach: one that folds no nearer stays on the side of a ball of this radius, almost a plane."""
 _GIRDLE, _HEEL, _GAZE = radians(18.0), radians(50.0), radians(100.0)
 """By which a girdle, a foot on its ball, and a head turn at most."""
+_CURL = radians(70.0)
+"""By which each joint of a tail bends more at most."""
 _LIFT = 0.6
 """Of the way from ankle to ball: so much longer a leg gets by that."""
 _BALANCE = 0.6
@@ -402,7 +404,8 @@ def _part_moved(
             moves |= _knee_moves(body.limbs[k], each, held.get(k))
         reached = g.moved(moves[body.limbs[drag.limb].links[1]], drag.start(body))
     elif drag.kind == "ROW":
-        row = Arc(body.bones, drag.row, drag.start(body), g.mul(body.bones.up, -1.0))
+        down = g.mul(g.add(body.bones.up, body.forward), -1.0)
+        row = Arc(body.bones, drag.row, drag.start(body), down, _CURL)
         moves = row.moves(g.NO_MOVE, goal)
         reached = g.moved(moves[drag.row[-1]], row.end)
     else:
@@ -435,12 +438,13 @@ def _gaze_moves(body: Body, goal: g.Point) -> dict[int, g.Move]:
     heads, count = body.bones.heads, len(neck.links)
     moves, move = {}, g.NO_MOVE
     for k, bone in enumerate(neck.links):
-        joint = g.moved(move, heads[bone])
-        way = g.unit(g.sub(goal, joint), body.facing)
+        way = g.unit(g.sub(goal, g.moved(move, heads[neck.links[-1]])), body.facing)
         axis = g.cross(body.facing, way)
         angle = min(atan2(g.norm(axis), g.dot(body.facing, way)), _GAZE)
         part = 1.0 if k == count - 1 else 0.5 * (k + 1) / (count - 1)
-        move = g.bringing(g.turn_by(g.mul(g.unit(axis, body.bones.up), angle * part)), heads[bone], joint)
+        move = g.bringing(
+            g.turn_by(g.mul(g.unit(axis, body.bones.up), angle * part)), heads[bone], g.moved(move, heads[bone])
+        )
         moves[bone] = move
     return moves
 
