@@ -250,7 +250,7 @@ _OF_TIP: dict[str, Setting] = {
     "contact": _choice(
         "Contact",
         "Part of the foot or hand in contact. Plant Feet keys it",
-        heading="plant-feet",
+        heading="contact",
         items=[
             ("NONE", "None", "In the air", 0),
             ("HEEL", "Heel", "The heel stands", 1),
