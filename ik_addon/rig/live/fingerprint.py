@@ -36,7 +36,7 @@ def glance(
     """
     bones, data = ob.pose.bones, ob.animation_data
     names = dict.fromkeys(name for each in (bodies, *chains.values()) for name in each)
-    own = [bone for bone in map(bones.get, names) if bone is not None]
+    own: list[bpy.types.PoseBone] = [bone for bone in map(bones.get, names) if bone is not None]
     tips = [tip for tip in map(bones.get, chains) if tip is not None]
     ends = {tip.analytic_ik_end_bone for tip in tips}
     roots = [bone for bone in own if bone.parent is not None and bone.parent.name not in names]
