@@ -13,7 +13,6 @@ _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
 _SETTINGS = {
     **{name: setting.heading for name, setting in SETTINGS.items() if setting.heading},
     "*overlay": "overlay",
-    "pin": "grab/#pins",
     "*": "settings-of-a-chain",
 }
 """Headings of the reference, or of another page, by the names of properties without their prefix."""
