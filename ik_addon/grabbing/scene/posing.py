@@ -14,8 +14,8 @@ from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, ra
 from ...rig.data.pins import pin_of, set_pin
 from ...solvers import ChainError
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
+from ..solving.geometry import NO_MOVE
 from ..solving.skeleton import Channels, point
-from ..solving.turns import NO_MOVE
 from .controls import LimbControl, control_of, moved_channels, place_controls, put_back, rides_on
 from .reading import GrabBody
 
