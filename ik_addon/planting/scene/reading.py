@@ -372,7 +372,7 @@ def _skin_over(skin: FootSkin | None, rows: _Rows, count: int) -> np.ndarray | N
     """The skin of a leg's foot over frames, (points, T, 3), in the world."""
     if skin is None or not len(rows.feet):
         return None
-    points = skin.over(rows.worlds @ rows.feet, rows.beside)
+    points = skin.over(np.asarray(rows.worlds) @ np.asarray(rows.feet), rows.beside)
     return np.broadcast_to(points, (len(points), count, 3))
 
 
@@ -397,7 +397,7 @@ def _leg_over(
         joints[:, 2] = head
         # A foot that does not hang on its leg is moved itself.
         ends += applied(feet.swapaxes(-1, -2), end - head) * rows.hangs
-    return joints, lengths, *(np.broadcast_to(own, (count, *own.shape[1:])) for own in (feet, ball)), ends
+    return joints, lengths, np.broadcast_to(feet, (count, 3, 3)), np.broadcast_to(ball, (count, 3)), ends
 
 
 def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
