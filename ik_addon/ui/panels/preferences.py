@@ -14,7 +14,6 @@ _PAGE = "reference/"
 _SETTINGS = {
     **{name: setting.heading for name, setting in SETTINGS.items() if setting.heading},
     "*overlay": "overlay",
-    "pin": "grab",
     "*": "settings-of-a-chain",
 }
 """Headings of the reference, by the names of properties without their prefix."""
@@ -24,7 +23,6 @@ _OPERATORS = {
     "remove": "removing-a-chain",
     "limit_knees": "limit-to-hinge",
     "grab": "grab",
-    "pin": "grab",
     "swivel": "swivel",
     "switch_*": "fkik",
     "snap_*": "fkik",
