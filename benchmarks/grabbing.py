@@ -25,7 +25,7 @@ from benchmarks.character.files import armature_of, importers
 from ik_addon.grabbing.scene.posing import GrabSession
 from ik_addon.grabbing.solving.body import Body
 from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
-from ik_addon.grabbing.solving.turns import Point, add, mul, unit
+from ik_addon.grabbing.solving.geometry import Point, add, mul, unit
 from ik_addon.solvers import ChainError
 
 METARIGS = ("metarig human", "metarig horse")

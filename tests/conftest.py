@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import hypothesis
@@ -49,7 +49,10 @@ WITHOUT_SCENE = {
 }
 
 # How many of a test's random cases are not slow, and of all its cases; how many random cases are not deep.
-QUICK_SEEDS, QUICK_CASES, SEEDS = 1, 2, 10
+QUICK_SEEDS, QUICK_CASES, SEEDS = 1, 2, 4
+
+# On Blenders before this one only each third slow test is not deep.
+NEWEST, SHARE = (5, 2), 3
 
 # After Rigify has generated a rig, Blender 4.2 may crash at a later undo, also without the add-on: these come last.
 LAST = ("test_shown.py", "test_rigify.py")
@@ -65,15 +68,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of many random cases the first are enough for a quick run; the others are slow, and after some more of them deep.
-    What is deep is slow. Some files come last."""
+    """Of many cases the first are enough for a quick run, the others are slow. Deep are more random cases, all but
+    `some` of a test's others, and most of what is slow where Blender is not the newest. What is deep is slow. Some
+    files come last."""
     seeds_of: defaultdict[tuple, list] = defaultdict(list)
-    cases: Counter[str] = Counter()
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         test = item.nodeid.partition("[")[0]
-        cases[test] += 1
-        if cases[test] > QUICK_CASES:
-            item.add_marker("slow")
         given = item.callspec.params if hasattr(item, "callspec") else {}
         for name in (name for name in given if name.endswith("seed")):
             seeds = seeds_of[test, name]
@@ -83,6 +84,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("slow")
             if seeds.index(given[name]) >= SEEDS:
                 item.add_marker("deep")
+        if not item.get_closest_marker("deep"):
+            cases[test].append(item)
+    for own in cases.values():
+        marker = own[0].get_closest_marker("some")
+        kept = marker.args[0] if marker else len(own)
+        for k, item in enumerate(own):
+            if k >= QUICK_CASES:
+                item.add_marker("slow")
+            # Evenly spread: neighbors are alike.
+            if k * kept % len(own) >= kept:
+                item.add_marker("deep")
+    slow = [item for item in items if item.get_closest_marker("slow") and not item.get_closest_marker("deep")]
+    for k, item in enumerate(slow if bpy.app.version < NEWEST else ()):
+        if k % SHARE:
+            item.add_marker("deep")
+    for item in items:
         if item.get_closest_marker("deep"):
             item.add_marker("slow")
     items.sort(key=lambda item: item.path.name in LAST)

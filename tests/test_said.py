@@ -158,6 +158,7 @@ def ran(*arguments: object, cwd: Path, status: int) -> tuple[list[str], list[str
     return done.stdout.splitlines(), done.stderr.splitlines()
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [(), ("--jobs", "1")], ids=["here", "workers"])
 def test_a_process_prints_results_on_stdout_and_no_noise_if_quiet(tmp_path, jobs):

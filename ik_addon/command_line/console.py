@@ -188,7 +188,7 @@ def shown(name: str, frames: int) -> Iterator[Progress]:
     if tqdm is None or not sys.stderr.isatty():
         yield lambda *_: stop_if_asked()
         return
-    with tqdm(desc=one_line(name), unit="frame", total=frames) as bar:
+    with tqdm(desc=one_line(name), unit="step", total=frames) as bar:
 
         def progress(done: int, total: int) -> None:
             stop_if_asked()

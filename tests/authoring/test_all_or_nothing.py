@@ -244,6 +244,7 @@ def places(name: str) -> list[tuple[tuple[str, int], int]]:
     return found[:: max(1, len(found) // PLACES)] if PLACES else found
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_what_fails_at_any_line_leaves_nothing_behind(name, capfd):
     found = {}

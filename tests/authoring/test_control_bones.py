@@ -77,6 +77,7 @@ def shape_points(ob: bpy.types.Object, name: str) -> list[Vector]:
 # No bone moves
 
 
+@pytest.mark.some(41)
 @FAMILY
 @pytest.mark.parametrize("place", ["still", pytest.param("scaled and turned", marks=pytest.mark.slow)])
 def test_no_bone_of_the_character_moves(family, place):

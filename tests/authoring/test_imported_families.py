@@ -75,6 +75,7 @@ BY_DEFAULT = {"glTF, Blender", "FBX"}
 OPTIONS = [option if option in BY_DEFAULT else pytest.param(option, marks=pytest.mark.slow) for option in IMPORTS]
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.slow
 def test_the_limbs_of_every_family_are_found_in_an_imported_file(exported, option):

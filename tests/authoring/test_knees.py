@@ -109,6 +109,7 @@ def targets(rig: Rig) -> list[Vector]:
     return anywhere + through + [root + along * part for part in (3.0, 1.0, 0.2, -0.2, -1.0, -3.0)]
 
 
+@pytest.mark.some(30)
 @pytest.mark.parametrize("knee", KNEES)
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("turn", TURNS)

@@ -67,6 +67,7 @@ def names_of(family: Family, sides: tuple[str, str]) -> list[str]:
     return [spec.name for spec in Family("", family.tree, (), sides, family.places, family.decoys).bones()]
 
 
+@pytest.mark.some(60)
 @pytest.mark.parametrize("seed", range(5))
 @FAMILY
 def test_which_way_is_up_does_not_matter(family, seed):

@@ -51,6 +51,7 @@ def ankle_of(ob: bpy.types.Object, leg, pose: dict) -> Vector:
 # What is set up
 
 
+@pytest.mark.some(20)
 @FAMILY
 def test_each_leg_gets_a_chain_and_controls_and_no_bone_moves(family):
     ob = armature_of(family.bones())
@@ -73,6 +74,7 @@ def test_each_leg_gets_a_chain_and_controls_and_no_bone_moves(family):
         assert angle_between(after[name], pose) <= 2e-4
 
 
+@pytest.mark.some(14)
 @FAMILY
 def test_a_lifted_foot_bends_its_knee_forward_and_keeps_its_orientation(family):
     ob = rigged(family)

@@ -127,6 +127,7 @@ def with_and_without_pole(ob: bpy.types.Object) -> list[dict[str, Matrix]]:
 # Its limbs are not rigged
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("bone", ["DEF-shin.L", "ORG-shin.L", "DEF-shin.L.001", "MCH-shin_ik.L", "ORG-forearm.R"])
 def test_a_bone_that_rigify_moves_gets_no_chain(rig, bone):
     enter("POSE", rig, bone)

@@ -100,6 +100,7 @@ def refused_or_not(name: str) -> AbstractContextManager:
     return pytest.raises(ChainError) if CHANGES[name].baked == REFUSED else nullcontext()
 
 
+@pytest.mark.some(50)
 @pytest.mark.parametrize("name", BAKED)
 def test_a_bake_that_is_the_first_to_see_the_frames_finds_the_same(name):
     expected = played(made(name).ob, FRAMES)
@@ -174,6 +175,7 @@ def where_shown(name: str) -> Poses:
     return expected
 
 
+@pytest.mark.some(16)
 @pytest.mark.parametrize("how", HIDDEN)
 @pytest.mark.parametrize(
     "name",
@@ -260,6 +262,7 @@ def test_a_hidden_armature_is_baked_as_it_plays_when_shown_or_refused(name, how)
 UNSEEN = ("a_hidden_target_driven_by_the_scenes_frame", "target_disabled", "rolling", "switch_keyed", "switched_off")
 
 
+@pytest.mark.some(50)
 @pytest.mark.parametrize(
     "name", [name for name in BAKED if CHANGES[name].baked != REFUSED and name not in (*UNSEEN, "chain_removed")]
 )
@@ -433,6 +436,7 @@ def test_everything_is_as_it_was_where_the_steps_are_closed(way, number):
     assert_as_it_was(rig, before)
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, ChainError])
 @pytest.mark.parametrize(
     "stage", ["progress", "first step", "last step", "reading", "sampling", "judging", "solving", "writing"]

@@ -108,6 +108,7 @@ def test_two_chains_in_line_are_baked_as_they_were_live(seed, after):
     assert_plays_as_live(upper, range(1, 13, 2), "COPY", after)
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("tolerance", [0.0, 1e-4])

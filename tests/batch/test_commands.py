@@ -44,6 +44,7 @@ def saved(report: str) -> list[str]:
     return names(Path(report)) if Path(report).exists() else []
 
 
+@pytest.mark.some(2)
 def test_a_command_is_the_same_by_workers_and_in_parts(command, capfd):
     run(command, "whole", "--quiet")
     whole, said = measured(Path("whole.json")), capfd.readouterr()

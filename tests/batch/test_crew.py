@@ -104,6 +104,7 @@ def test_a_worker_hears_the_time_limit_itself_and_goes_on(folder, monkeypatch):
     assert names(folder / "out") == ["shot_0.blend", "shot_1.blend"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["blend", "glb"])

@@ -46,6 +46,7 @@ def farthest(shown, found) -> float:
     return max(float(np.abs(found[name] - shown[name]).max()) for name in shown)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("strips", [False, True], ids=["actions", "strips"])
 @pytest.mark.parametrize("kind", ["ACTIONS", "FBX"])
 @pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
@@ -62,6 +63,7 @@ def test_tracks_are_exported_with_control_bones(tmp_path):
     assert farthest(shown, exported(ob, tmp_path / "clips.glb", "NLA_TRACKS")) < NEAR * LEG
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
 @pytest.mark.parametrize("kind", ["ACTIONS", "NLA_TRACKS", "FBX"])
 def test_baked_clips_are_exported_in_every_way(as_bones, kind, tmp_path):

@@ -82,6 +82,7 @@ def report_of(path: Path) -> list[dict]:
 # bake
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("as_bones", [False, pytest.param(True, marks=SLOW)], ids=["Empties", "bones"])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_all_live_clips_are_baked_into_a_file_for_others(suffix, as_bones, tmp_path):
@@ -154,6 +155,7 @@ def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     return [curve for bag in curve_bags(action).values() for curve in bag.fcurves]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.slow
 def test_all_clips_of_a_file_are_planted_as_they_came(suffix, tmp_path, capfd):
@@ -225,6 +227,7 @@ def test_one_clip_goes_over_its_own_frames_whatever_the_scene_plays(tmp_path):
     assert [len(range(int(a), int(b))) + 1 for a, b in ranges_of(output).values()] == [len(SWAYING)]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("suffix", [".glb", ".fbx"])
 @pytest.mark.parametrize(
     ("family", "count"),

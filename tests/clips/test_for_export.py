@@ -70,6 +70,7 @@ in_every_mode = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.some(8)
 @in_every_mode
 @as_bones
 @characters
@@ -80,6 +81,7 @@ def test_live_clips_are_exported_as_they_are_shown(count, beast, as_bones, mode,
     compare(ob, names, mode, tmp_path, is_live=True)
 
 
+@pytest.mark.some(8)
 @in_every_mode
 @as_bones
 @characters

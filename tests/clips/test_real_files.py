@@ -39,6 +39,7 @@ STANDS = 0.006
 """In leg lengths. Most feet stand to 1e-5; a fox in place and a landing that is out of reach at one frame do not."""
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", FILES)
 def test_all_clips_of_a_character_are_planted(name, tmp_path):
     source, out, report = CHARACTERS / name, tmp_path / "out", tmp_path / "r.json"

@@ -73,6 +73,7 @@ def test_clips_that_leave_bones_out_are_shown_as_they_are(lacking, as_bones):
     judge(ob, expected, frames, bones)
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_characters_show_their_clips_in_any_order(name):

@@ -140,6 +140,7 @@ def of_character(folder: Path) -> Path:
     return output
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("made", [of_capture, bent, baked, looped, of_character], ids=lambda made: made.__name__)
 def test_what_was_made_is_played_as_blender_plays_it(node, tmp_path, made):
@@ -162,6 +163,7 @@ def test_fbx_is_played_as_blender_plays_it(node, tmp_path):
     assert worst < 10 * AT_FRAMES
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["RobotExpressive.glb", "Fox.glb", "kaykit_Med_MovementBasic.glb"])
 def test_planting_adds_no_message_no_node_and_little_size(node, tmp_path, name):

@@ -114,6 +114,7 @@ FULL = [
 ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("name", "room", "arguments"), FULL, ids=[" ".join(each[2]) for each in FULL])
 def test_a_full_disk_loses_nothing(files, name, room, arguments):
     (files / "out.blend").write_text("BLENDER as it was before")

@@ -191,6 +191,7 @@ def assert_bake_shows(render: Callable[[], Pictures], parts: int = 1) -> None:
 # Laws
 
 
+@pytest.mark.some(60)
 @pytest.mark.parametrize("name", FILMED)
 def test_pictures_are_those_of_the_bake(name, tmp_path):
     filmed(name)
@@ -241,6 +242,7 @@ def test_data_that_a_render_keeps_is_no_old_pose(name, tmp_path):
     assert_bake_shows(lambda: animation(tmp_path, range(3, 6)) | stills(tmp_path, (10,)))
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("left_out", ["first", "second"])
 @pytest.mark.parametrize("name", WAYS)
 def test_each_view_layer_shows_the_bake_also_where_one_leaves_the_armature_out(name, left_out, tmp_path):
@@ -307,6 +309,7 @@ def graphics() -> None:
         pytest.skip("Workbench cannot draw here: there is no OpenGL")
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["nothing", "constrained_target", "scales_keyed"])
 def test_pictures_by_workbench_are_those_of_the_bake(name, graphics, tmp_path):

@@ -164,6 +164,7 @@ def bake_all(objects) -> None:
     bake(bpy.context, chains_of(objects), range(1, 4))
 
 
+@pytest.mark.some(8)
 @CROWDS
 @pytest.mark.parametrize(
     "act", [change_a_setting, all_anew, states, overlay, drag, check_all, bake_all], ids=lambda act: act.__name__

@@ -13,8 +13,8 @@ from benchmarks.character.files import armature_of, importers
 from ik_addon.grabbing.scene.reading import GrabBody
 from ik_addon.grabbing.solving.body import Body
 from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, Pin
+from ik_addon.grabbing.solving.geometry import Point, add, mul, unit
 from ik_addon.grabbing.solving.skeleton import TruePose
-from ik_addon.grabbing.solving.turns import Point, add, mul, unit
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
 

@@ -61,6 +61,7 @@ def on_still_feet(frame: int) -> Motion:
     return turns | {place: turn for place, turn in still.items() if place[0] in ("foot", "toe")}, way
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "case",
     [

@@ -57,6 +57,7 @@ def check_worst(found: list[float], allowed: float) -> None:
     assert max(found) <= allowed, sorted(found)[-3:]
 
 
+@pytest.mark.some(50)
 @pytest.mark.parametrize("row", ROWS)
 @seeds
 def test_two_bones_are_where_the_live_chain_has_them(row, seed):
@@ -69,6 +70,7 @@ def test_two_bones_are_where_the_live_chain_has_them(row, seed):
     check_worst(differences(rig, POSES, beyond, switch=seed % 2 == 1), allowed)
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("roll", [0.0, 0.4, 1.2, -0.4])
 @seeds
 def test_a_foot_follows_and_rolls_as_on_the_live_chain(roll, seed):
@@ -105,6 +107,7 @@ def _is_folded(rig: Rig) -> bool:
     return (knee - root).dot(end - knee) < 0.0
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("count", [1, 3, 5, 12])
 @seeds
 def test_the_joints_of_many_links_are_where_the_live_chain_has_them(count, seed):

@@ -106,6 +106,7 @@ def test_it_plays_without_the_add_on(controls, tmp_path):
                 assert off < 1e-4, (how, frame, name)
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["CYCLES", "BLENDER_WORKBENCH", EEVEE])
 def test_it_is_rendered_without_the_add_on_as_its_bake_is(engine, tmp_path):

@@ -69,6 +69,7 @@ def constrained(prop):
     return Control(follower)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "made", [keyed, pytest.param(parented, marks=pytest.mark.slow), pytest.param(constrained, marks=pytest.mark.slow)]
 )

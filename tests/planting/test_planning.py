@@ -354,6 +354,7 @@ def test_a_foot_that_goes_from_heel_to_ball_at_once_touches_with_both_between():
     assert_lawful(clip, planned, None)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("apart", [(0.0, 3.0, 0.0), (0.0, 0.0, 3.0), (1.0, 2.0, 1.5)], ids=["aside", "up", "askew"])
 @pytest.mark.slow
 def test_what_no_body_can_reach_is_said_and_shared(apart):

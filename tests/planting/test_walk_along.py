@@ -52,6 +52,7 @@ def legs_of(planned):
     return [getattr(planned, name) for name in ("ankles", "knees", "feet", "poles")]
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("stride", [0.7, 1.0, 1.15])
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("legs", [1, 2, 4])

@@ -34,6 +34,7 @@ def channels(ob):
     ]
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("legs", LEGS)
 @pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
 @pytest.mark.parametrize("world", WORLDS)

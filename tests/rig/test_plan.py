@@ -330,10 +330,14 @@ def keyed_or_not(change: Change) -> list[bool]:
     return [True] if change.keyed else [False, True]
 
 
-@pytest.mark.parametrize("updated", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("updated", [False, True])
 @pytest.mark.parametrize(
     ("change", "keyed"),
-    [(change, keyed) for change in CHANGES.values() for keyed in keyed_or_not(change)],
+    [
+        pytest.param(change, keyed, marks=[] if keyed == change.keyed else pytest.mark.deep)
+        for change in CHANGES.values()
+        for keyed in keyed_or_not(change)
+    ],
     ids=str,
 )
 def test_a_change_is_heeded_at_the_very_next_frame(change, keyed, updated):
@@ -370,6 +374,7 @@ def assert_is_solved_as_expected(rig: Rig, change: Change) -> None:
         assert said.startswith(change.live) and change.because in said
 
 
+@pytest.mark.some(60)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=str)
 def test_a_chain_that_was_so_from_the_start_is_solved_the_same_way(change):
     rig = walking(change.keyed)

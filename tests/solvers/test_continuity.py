@@ -108,6 +108,7 @@ LIMBS = {
 }
 
 
+@pytest.mark.some(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("make, solver", LIMBS.values(), ids=LIMBS)
 @pytest.mark.parametrize("softness", [0.0, 0.1])

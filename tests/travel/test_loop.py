@@ -71,6 +71,7 @@ def slides(clip: LegMotion, source: LegMotion) -> list[float]:
     return [leg["slide"] for leg in measured(clip, sole, stands_on(source, Options())[1])]
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("root", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chains", CHAINS)
 @pytest.mark.parametrize("name", some_slow(WALKS))

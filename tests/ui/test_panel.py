@@ -330,7 +330,7 @@ def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     assert drawn(bake_panel.ANALYTIC_IK_PT_bake).operators[:2] == ["analytic_ik.bake", "analytic_ik.check"]
     monkeypatch.setattr(running, "_current", [running.Running("Bake", (_ for _ in ()), 40, 10)])
     shown = drawn(bake_panel.ANALYTIC_IK_PT_bake)
-    assert "Bake: frame 10 of 40" in shown.text()
+    assert "Bake: 10 of 40" in shown.text()
     assert "(25%)" in shown.text()
     assert "Esc cancels" in shown.text()
     assert shown.operators == []
@@ -339,7 +339,7 @@ def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     assert "Esc cancels" not in shown.text() and "analytic_ik.plant_feet" in shown.operators
     work = running.Running("Planting", (_ for _ in ()), 40, 10, "ANALYTIC_IK_PT_planting")
     monkeypatch.setattr(running, "_current", [work])
-    assert "Planting: frame 10 of 40" in drawn(bake_panel.ANALYTIC_IK_PT_planting).text()
+    assert "Planting: 10 of 40" in drawn(bake_panel.ANALYTIC_IK_PT_planting).text()
     assert "Esc cancels" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
 
 

@@ -41,7 +41,7 @@ def test_it_tells_how_far_it_is_and_how_long_it_will_take():
     assert now.factor == 0.25
     spent = now.seconds_left / 3.0
     assert 0.0 < spent < 5.0
-    assert str(now).startswith("Baking: frame 30 of 120, ")
+    assert str(now).startswith("Baking: 30 of 120, ")
     end_running()
     assert running() is None
 

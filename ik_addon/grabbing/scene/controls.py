@@ -12,7 +12,7 @@ from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import Raw, channel_of
 from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
-from ..solving.turns import NO_MOVE, Move
+from ..solving.geometry import NO_MOVE, Move
 
 _STAYS = 1e-6
 """Of a matrix element: a control that is so near to its place is not touched."""

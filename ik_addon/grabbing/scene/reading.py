@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from math import atan2, pi, tau
 
 import bpy
 import numpy as np
@@ -10,15 +11,15 @@ from mathutils import Vector
 from ... import messages
 from ...authoring.finding.limbs import FoundLimb, find_limbs
 from ...rig.blender.dependencies import movers_of
-from ...rig.blender.rotations import are_even, array_of, channel_of, quaternions_of, raw_values
-from ...rig.model.limb import known_bones
+from ...rig.blender.rotations import are_even, array_of, channel_of, quaternions_of, raw_values, turns_in
+from ...rig.model.limb import known_bones, limits_of
 from ...rig.model.order import live_tips
 from ...solvers import ChainError
 from ..solving.body import Body, hips_of
 from ..solving.drag import Drag
-from ..solving.limbs import FoundParts
+from ..solving.geometry import Point, Turn, unit
+from ..solving.limb import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
-from ..solving.turns import Turn
 
 _HEAD = re.compile(r"(?<![a-z])(head|kopf|cabeza|tete|testa)(?![a-z]*track|[a-z]*top)")
 _APART = 1e-3
@@ -39,27 +40,42 @@ class GrabBody:
         self.names = [bone.name for bone in bones]
         index = {name: k for k, name in enumerate(self.names)}
         posed = {bone.name: bone.head.copy() for bone in evaluated.pose.bones}
-        limbs = [limb for limb in find_limbs(ob.data.bones, arms=True, posed=posed).limbs if _has_links(limb)]
-        if not limbs:
-            raise ChainError(messages.NO_LIMB_TO_GRAB(armature=ob.name))
+        found = find_limbs(ob.data.bones, arms=True, posed=posed).limbs
+        limbs = [limb for limb in found if len(limb.bones) - len(limb.segments) >= 2]
         tips = [tip for tip in live_tips(ob) if ob.pose.bones[tip].analytic_ik_influence > 0.0]
         chains = {bone.name: tip for tip in tips for bone in known_bones(ob.pose.bones[tip])}
         rigged = [limb for limb in limbs if limb.bones[-1] in chains]
         posed_by_chains = {*chains, *(name for limb in rigged for name in (*limb.bones, limb.end, limb.toe) if name)}
-        skeleton = _skeleton(ob, evaluated, index, frozenset(index[name] for name in posed_by_chains))
+        skeleton = _skeleton(ob, evaluated, index, limbs, frozenset(index[name] for name in posed_by_chains))
         heads = [k for k, name in enumerate(self.names) if _HEAD.search(name.lower())]
         parts = [_parts(limb, index) for limb in limbs]
         if hips_of(skeleton, parts) < 0:
             raise ChainError(messages.NO_HIPS_TO_GRAB(armature=ob.name))
         self.body = Body(skeleton, parts, heads)
         self.chains = {k: chains[limb.bones[-1]] for k, limb in enumerate(limbs) if limb.bones[-1] in chains}
+        parents = [skeleton.parents[bone] for bone in range(len(bones))]
+        self._forks = {bone for bone in parents if parents.count(bone) > 1} | {*self.body.line, -1}
+
+    def row_to(self, bone: int) -> tuple[int, ...]:
+        """The bones from the last fork, or the line of the body, to one; () if it and those below it are no row."""
+        bones = self.body.bones
+        row = [bone]
+        while bones.parents[row[-1]] not in self._forks:
+            row.append(bones.parents[row[-1]])
+        goes_on = len(row) > 1 or bone in bones.parents
+        return tuple(reversed(row)) if goes_on and bones.parents[row[-1]] in (*self.body.line, -1) else ()
 
     def drag_of(self, bone: str) -> Drag:
-        """What is dragged with a bone: an end, a knee or elbow, the hips, the chest or the head."""
-        body = self.body
-        for k in body.bones.above(self.names.index(bone)):
+        """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. Raises
+        ChainError if the armature has nothing of these."""
+        body, own = self.body, self.names.index(bone)
+        for k in body.bones.above(own):
             if body.neck and k in body.neck.links:
                 return Drag("HEAD")
+            if k in body.line and k != own:
+                row = self.row_to(own)
+                if row:
+                    return Drag("ROW", row=row)
             if k in body.line[1:]:
                 return Drag("CHEST")
             for number, limb in enumerate(body.limbs):
@@ -67,17 +83,20 @@ class GrabBody:
                     return Drag("LIMB", number)
                 if k in limb.found.bones:
                     is_first = k not in limb.links[1:]
-                    return Drag("CHEST" if limb in body.upper else "HIPS") if is_first else Drag("JOINT", number)
+                    return Drag("HIPS" if limb.found.is_lower else "CHEST") if is_first else Drag("JOINT", number)
                 if k == limb.girdle:
                     return Drag("CHEST")
-        return Drag("HIPS")
+        row = () if body.limbs else self.row_to(own)
+        if not body.limbs and not row:
+            raise ChainError(messages.NO_LIMB_TO_GRAB(armature=self.ob.name))
+        return Drag("ROW", row=row) if row else Drag("HIPS")
 
     def check(self, moved: Iterable[int]) -> None:
         """Raise ChainError if something besides its channels poses one of these bones."""
         body = self.body.bones
         for k in sorted(set(moved) - body.rigged):
             pose_bone = self.ob.pose.bones[self.names[k]]
-            made = body.frame(k) @ basis_of(body.turns[k], body.locations[k], body.scales[k])
+            made = body.frames[k] @ basis_of(body.turns[k], body.locations[k], body.scales[k])
             mover = next((each for each in movers_of([pose_bone]) if each.bone == pose_bone.name), None)
             if mover is not None:
                 raise ChainError(messages.GRAB_CONSTRAINED(bone=pose_bone.name, constraint=mover.constraint.name))
@@ -85,17 +104,10 @@ class GrabBody:
             far = np.abs(made - body.poses[k]) / np.array([size, size, size, self.body.size])
             if far.max() > _APART:
                 raise ChainError(messages.GRAB_NOT_BY_CHANNELS(bone=pose_bone.name))
-            if not are_even(body.frame(k)[None] * _unmirrored(body.frame(k))):
+            frame = body.frames[k]
+            mirrored = np.diag((*[np.sign(np.linalg.det(frame[:3, :3]))] * 3, 1.0))
+            if not are_even((frame @ mirrored)[None]):
                 raise ChainError(messages.GRAB_UNEVEN(bone=pose_bone.name))
-
-
-def _unmirrored(matrix: np.ndarray) -> np.ndarray:
-    sign = -1.0 if np.linalg.det(matrix[:3, :3]) < 0.0 else 1.0
-    return np.array((sign, sign, sign, 1.0))
-
-
-def _has_links(limb: FoundLimb) -> bool:
-    return len(limb.bones) - len(limb.segments) >= 2
 
 
 def _parts(limb: FoundLimb, index: dict[str, int]) -> FoundParts:
@@ -112,31 +124,66 @@ def _parts(limb: FoundLimb, index: dict[str, int]) -> FoundParts:
 
 
 def _skeleton(
-    ob: bpy.types.Object, evaluated: bpy.types.Object, index: dict[str, int], rigged: frozenset[int]
+    ob: bpy.types.Object,
+    evaluated: bpy.types.Object,
+    index: dict[str, int],
+    limbs: Sequence[FoundLimb],
+    rigged: frozenset[int],
 ) -> Skeleton:
-    names = [*index]
-    shown = [evaluated.pose.bones[name] for name in names]
-    bones = [ob.data.bones[name] for name in names]
-    parents = [index[bone.parent.name] if bone.parent else -1 for bone in bones]
-    at_rest = [array_of(bone.matrix_local) for bone in bones]
-    rests = [
-        rest if parent < 0 else np.linalg.solve(at_rest[parent], rest)
-        for rest, parent in zip(at_rest, parents, strict=True)
-    ]
+    own = [ob.pose.bones[name] for name in index]
+    shown = [evaluated.pose.bones[name] for name in index]
+    parents = [index[bone.parent.name] if bone.parent else -1 for bone in own]
+    # The last one is what those without a parent are in: the armature.
+    poses, at_rest = (
+        np.array([*map(array_of, matrices), np.eye(4)])
+        for matrices in ((bone.matrix for bone in shown), (bone.bone.matrix_local for bone in own))
+    )
+    rests = np.linalg.solve(at_rest[parents], at_rest[:-1])
+    frames = poses[parents] @ rests
     up = evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
+    # Arms that something else moves do not hang.
+    moved = {limb.bones[0] for limb in limbs if any(movers_of([ob.pose.bones[limb.bones[0]]]))}
+    turns = _turns(own)
     return Skeleton(
-        names,
+        [*index],
         parents,
-        [bone.use_connect for bone in bones],
-        [array_of(bone.matrix) for bone in shown],
+        [bone.bone.use_connect for bone in own],
+        poses[:-1],
         rests,
+        at_rest[:-1],
+        frames,
+        [tuple(turn) for turn in turns_in(frames).tolist()],
         [point(bone.tail) for bone in shown],
-        _turns([ob.pose.bones[name] for name in names]),
-        [point(ob.pose.bones[name].location) for name in names],
-        [point(ob.pose.bones[name].scale) for name in names],
+        turns,
+        [point(bone.location) for bone in own],
+        [point(bone.scale) for bone in own],
         point(up.normalized()),
         rigged,
+        (
+            frozenset(k for k, bone in enumerate(own) if any(bone.lock_rotation) or bone.name in moved),
+            frozenset(k for k, bone in enumerate(own) if any(bone.lock_location)),
+        ),
+        {
+            index[name]: hinge
+            for name in (name for limb in limbs for name in limb.bones[1:])
+            if (hinge := _hinge(ob.pose.bones[name], frames[index[name]], turns[index[name]]))
+        },
     )
+
+
+def _hinge(bone: bpy.types.PoseBone, frame: np.ndarray, turn: Turn) -> tuple[Point, float, float] | None:
+    """The axis about which a bone bends, in armature space, and by how much it may from its pose; None: it is free."""
+    limits = limits_of(bone)
+    is_locked = all(bone.lock_rotation)
+    if limits is None and not is_locked:
+        return None
+    ranges = {axis: (0.0, 0.0) if is_locked else getattr(limits, axis) for axis in "xz"}
+    axis = limits.hinge if limits and limits.hinge else min(ranges, key=lambda each: ranges[each][1] - ranges[each][0])
+    number = "xyz".index(axis)
+    angle = 0.0 if is_locked else 2.0 * atan2(turn[1 + number], turn[0])
+    angle = (angle + pi) % tau - pi
+    least, most = ranges[axis]
+    return unit(point(frame[:3, number])), least - angle, most - angle
 
 
 def _turns(bones: Sequence[bpy.types.PoseBone]) -> list[Turn]:

@@ -1,54 +1,36 @@
 """One step of a drag: layers of style choose turns and a wish, one projection and a triangle a limb make them exact."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from math import radians
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import atan2, radians
 from typing import Literal
 
+from . import geometry as g
+from .arc import Arc
 from .body import Body
-from .holding import Ball, held_shift, outside
-from .limbs import GrabLimb
-from .skeleton import Channels, TruePose, channels_of
-from .trunk import begun, capped, together, turn_to_reach, turn_towards
-from .turns import (
-    NO_MOVE,
-    NO_TURN,
-    ORIGIN,
-    Move,
-    Point,
-    Turn,
-    about,
-    across,
-    add,
-    after,
-    bringing,
-    cross,
-    distance,
-    moved,
-    mul,
-    norm,
-    rotate,
-    sub,
-    swing,
-    total,
-    turn_by,
-    unit,
-)
+from .holding import Ball, Shell, held_shift, outside
+from .limb import GrabLimb
+from .skeleton import Channels, TruePose
+from .trunk import begun, capped, together, turn_towards
 
-Kind = Literal["LIMB", "JOINT", "HIPS", "CHEST", "HEAD"]
+Kind = Literal["LIMB", "JOINT", "HIPS", "CHEST", "HEAD", "GAZE", "ROW"]
 
-_EASE = 0.04
+_EASE, _EASE_OF_HEELS = 0.04, 0.01
 """Of the body's size: over it each layer begins."""
-_SPINE_FROM, _HIPS_FROM, _HEAD_FROM, _HEELS_FROM = 0.9, 0.97, 0.985, 0.985
+_SPINE_FROM, _HIPS_FROM, _HEAD_FROM, _HEELS_FROM = 0.9, 0.97, 0.985, 0.99
 """Of a limb's, or the neck's, reach: from there on spine, hips, and heels give."""
-_GIRDLE, _HEEL = radians(18.0), radians(50.0)
-"""By which a girdle, and a foot on its ball, turn at most."""
+_GIRDLE, _HEEL, _GAZE = radians(18.0), radians(50.0), radians(100.0)
+"""By which a girdle, a foot on its ball, and a head turn at most."""
+_LIFT = 0.6
+"""Of the way from ankle to ball: so much longer a leg gets by that."""
 _BALANCE = 0.6
 """Of the balance option: from here on a step shifts all of the weight."""
 _LIFTED = 0.25
 """Of a leg: a foot lifted so far bears nothing."""
-_REST_OF_MASS = 0.15
-"""The part of the mass that goes along with the hips."""
+_MASS = 0.6
+"""By which the mass moves as the top of the trunk does."""
+_HANG = 0.6
+"""The part of the trunk's lean that arms which hang free do not make."""
 _PASSES = 2
 _MET = 1e-11
 """Of the body's size: what is held and missed by less is held."""
@@ -57,18 +39,25 @@ _HALVINGS = 16
 
 @dataclass(frozen=True)
 class Drag:
-    """What is dragged, from where it is in the pose before. limb: its number, for LIMB and JOINT, its knee."""
+    """What is dragged, from where it is in the pose before. limb: its number, for LIMB and JOINT, its knee. row: the
+    bones of a tail, of which the last one's tip is dragged. GAZE: to where the head looks."""
 
     kind: Kind
     limb: int = -1
+    row: tuple[int, ...] = ()
 
-    def start(self, body: Body) -> Point:
+    def start(self, body: Body) -> g.Point:
         """Where it is in the pose before."""
         if self.limb >= 0:
             limb = body.limbs[self.limb]
             return limb.end if self.kind == "LIMB" else limb.points[1]
-        head = body.neck.head_point if body.neck else body.trunk.top
-        return {"HIPS": body.bones.heads[body.hips], "CHEST": body.trunk.top, "HEAD": head}[self.kind]
+        if self.row:
+            return body.bones.tails[self.row[-1]]
+        if self.kind == "GAZE" and body.neck:
+            return g.add(body.bones.heads[body.neck.links[-1]], g.mul(body.facing, body.size))
+        if self.kind == "HEAD" and body.neck:
+            return body.neck.end
+        return body.bones.heads[body.hips] if self.kind == "HIPS" else body.trunk.top
 
 
 @dataclass(frozen=True)
@@ -94,306 +83,358 @@ class GrabOptions:
 @dataclass(frozen=True)
 class GrabbedPose:
     """A pose. missed: from where the dragged one is to where it should be. unheld: by how much what is held worst is
-    off. shift: of the hips. turn: of the spine, a rotation vector. ends: where the ends of limbs with chains belong."""
+    off. shift: of the hips. turn: of the spine, a rotation vector."""
 
     channels: Channels
-    moves: Mapping[int, Move]
-    missed: float
-    unheld: float
-    shift: Point
-    turn: Point
-    ends: Mapping[int, Move] = field(default_factory=dict)
+    moves: Mapping[int, g.Move]
+    missed: float = 0.0
+    unheld: float = 0.0
+    shift: g.Point = g.ORIGIN
+    turn: g.Point = g.ORIGIN
 
 
 def grabbed(
-    body: Body, drag: Drag, goal: Point, held: Mapping[int, Pin], options: GrabOptions | None = None
+    body: Body,
+    drag: Drag,
+    goal: g.Point,
+    held: Mapping[int, Pin],
+    options: GrabOptions | None = None,
+    mirrored: Mapping[int, g.Point] | None = None,
 ) -> GrabbedPose:
     """The pose in which what is dragged is at `goal`, as near as what is held allows: a function of the pose before and
-    of `goal` alone. held: by the numbers of limbs."""
-    options = options or GrabOptions()
-    held = {k: held[k] for k in sorted(held) if k != drag.limb or drag.kind == "JOINT"}
-    if drag.kind == "JOINT":
-        return _knee_moved(body, drag.limb, goal, held)
-    step = _Step(body, drag, goal, held, options)
+    of `goal` alone. held: by the numbers of limbs. mirrored: goals of limbs that are dragged along, by their numbers.
+    """
+    goals = ({drag.limb: goal} if drag.limb >= 0 else {}) | dict(mirrored or {})
+    if drag.kind in ("JOINT", "ROW", "GAZE"):
+        return _part_moved(body, drag, goal, goals, held)
+    held = {k: held[k] for k in sorted(held) if k not in goals}
+    step = _Step(body, drag, goal, goals, held, options or GrabOptions())
     result = step.pose()
     if result.unheld > _MET * body.size:
         # The largest part of the turns with which what is held reaches; with none of them it does as it did before.
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
-            fits = replace_part(step, middle).pose().unheld <= _MET * body.size
+            fits = replace(step, part=middle).pose().unheld <= _MET * body.size
             low, high = (middle, high) if fits else (low, middle)
-        step = replace_part(step, low)
+        step = replace(step, part=low)
         result = step.pose()
     return step.corrected(result)
 
 
-def replace_part(step: "_Step", part: float) -> "_Step":
-    """The same step with a part of its turns."""
-    return replace(step, part=part)
-
-
 @dataclass
 class _Step:
-    """A step on its way. part: of all turns that are taken."""
+    """A step on its way. goals: of the limbs that are dragged. part: of all turns that are taken."""
 
     body: Body
     drag: Drag
-    goal: Point
+    goal: g.Point
+    goals: Mapping[int, g.Point]
     held: Mapping[int, Pin]
     options: GrabOptions
     part: float = 1.0
 
     def __post_init__(self) -> None:
         body = self.body
-        self.dragged: GrabLimb | None = body.limbs[self.drag.limb] if self.drag.limb >= 0 else None
         self.placed = [k for k in self.held if self.held[k].place]
+        self.neck = body.neck if self.drag.kind == "HEAD" else None
         self.ease = _EASE * body.size
-        self.girdles: dict[int, Point] = {}
-        self.heels: dict[int, Turn] = {}
+        self.girdles: dict[int, g.Point] = {}
+        self.heels: dict[int, g.Turn] = {}
+        self.feet: dict[int, g.Point] = {}
+        for k in self.placed:
+            limb = body.limbs[k]
+            if self.options.heels and limb.ball is not None and self.held[k].rotation and not limb.is_rigged:
+                self.feet[k] = g.sub(limb.ball, limb.end)
+        self.spare = {k: _LIFT * g.norm(foot) for k, foot in self.feet.items()}
 
     def pose(self) -> GrabbedPose:
-        """All layers, and what they miss."""
-        body, drag = self.body, self.drag
+        """All layers, and by how much the worst of what is held is missed."""
+        body = self.body
         turn, wish = self._turns(self._first_wish())
         line = body.trunk.moves(turn)
-        self._lift_heels(line, wish)
         carried = [self._carried(k, line) for k in range(len(body.limbs))]
-        shift, _ = self._shift(line, carried, wish)
-        going = (NO_TURN, shift)
-        line = [after(going, move) for move in line]
-        self.carried = [after(going, move) for move in carried]
+        balls = self._balls(line, carried)
+        if self.neck and balls:
+            wish = outside(wish, balls[0][0], self.neck.near, g.rotate(line[-1][0], g.mul(self.neck.along, -1.0)))
+        self.heels = self._lifted_heels(carried, wish, balls)
+        shift = self._shift(wish, carried, balls, {})
+        going = (g.NO_TURN, shift)
+        line = [g.after(going, move) for move in line]
+        self.carried = [g.after(going, move) for move in carried]
         moves = dict(zip(body.line, line, strict=True))
-        if drag.kind == "HEAD" and body.neck:
-            moves |= body.neck.moves(line[-1], self.goal)
+        if self.neck:
+            moves |= self.neck.moves(line[-1], self.goal)
         unheld = 0.0
         for k, limb in enumerate(body.limbs):
             if k in self.girdles and limb.girdle >= 0:
                 moves[limb.girdle] = self.carried[k]
-            if limb is self.dragged or k in self.held:
+            if k in self.goals or k in self.held:
                 moves |= self._limb_moves(k, self._end_of(k))
                 if k in self.placed:
-                    unheld = max(unheld, distance(limb.reached(moves), self._end_of(k)))
-        return GrabbedPose(Channels({}, {}), moves, 0.0, unheld, shift, turn)
+                    unheld = max(unheld, g.distance(limb.reached(moves), self._end_of(k)))
+            else:
+                moves |= self._free_moves(k)
+        return GrabbedPose(Channels(), moves, 0.0, unheld, shift, turn)
 
     # Layers
 
-    def _first_wish(self) -> Point:
+    def _first_wish(self) -> g.Point:
         """Where the hips would go for what is dragged itself."""
         body, goal = self.body, self.goal
         if self.drag.kind == "HIPS":
-            wish = sub(goal, self.drag.start(body))
-            lower = [body.limbs[k] for k in self.placed if body.limbs[k].found.is_lower]
-            shells = [(sub(limb.end, limb.root), *limb.shell) for limb in lower]
-            return held_shift(wish, shells, None, body.bones.up)[0]
-        if self.dragged and self.dragged.found.is_lower and self.options.balance:
-            return mul(self._support_shift(), min(1.0, self.options.balance / _BALANCE))
-        return ORIGIN
+            lower = [k for k in self.placed if body.limbs[k].found.is_lower]
+            still = [g.NO_MOVE] * len(body.limbs)
+            return held_shift(
+                g.sub(goal, self.drag.start(body)), self._shells(lower, still, self.spare), [], body.bones.up
+            )
+        feet = [k for k in self.goals if body.limbs[k].found.is_lower]
+        shift = g.mul(g.total(self._support_shift(k) for k in feet), 1.0 / max(len(feet), 1))
+        return g.mul(shift, min(1.0, self.options.balance / _BALANCE))
 
-    def _support_shift(self) -> Point:
+    def _support_shift(self, k: int) -> g.Point:
         """How far the middle of the feet that stand goes as this one moves: lifted, it bears nothing."""
-        body, limb = self.body, self.dragged
+        body, limb = self.body, self.body.limbs[k]
         standing = [body.limbs[k].end for k in self.placed if body.limbs[k].found.kind == "LEG"]
-        if not standing or limb is None:
-            return ORIGIN
+        if not standing:
+            return g.ORIGIN
 
-        def middle(end: Point) -> Point:
-            lift = min(max(body.lift_of(limb, end) / (_LIFTED * limb.reach), 0.0), 1.0)
+        def middle(end: g.Point) -> g.Point:
+            lift = min(max(body.lift_of(end) / (_LIFTED * limb.reach), 0.0), 1.0)
             bears = 1.0 - lift * lift * (3.0 - 2.0 * lift)
-            return mul(add(total(standing), mul(end, bears)), 1.0 / (len(standing) + bears))
+            return g.mul(g.add(g.total(standing), g.mul(end, bears)), 1.0 / (len(standing) + bears))
 
-        return across(sub(middle(self.goal), middle(limb.end)), body.bones.up)
+        return g.across(g.sub(middle(self.goals[k]), middle(limb.end)), body.bones.up)
 
-    def _turns(self, first_wish: Point) -> tuple[Point, Point]:
+    def _turns(self, first_wish: g.Point) -> tuple[g.Point, g.Point]:
         """The turn of the spine, and where the hips would go with it; notes those of the girdles."""
-        body, drag = self.body, self.drag
-        own = ORIGIN
-        if drag.kind == "CHEST":
-            own = turn_towards(body.trunk.pivot, body.trunk.top, self.goal, self._limit)
+        trunk, drag = self.body.trunk, self.drag
+        own = turn_towards(trunk.pivot, trunk.top, self.goal, self._limit) if drag.kind == "CHEST" else g.ORIGIN
         turn, wish = own, first_wish
         for _ in range(_PASSES):
-            turn = add(own, together(self._asked_turns(body.trunk.moves(own, wish))))
-            size = norm(turn)
+            turn = g.add(own, together(self._asked_turns(trunk.moves(own, wish))))
+            size = g.norm(turn)
             if size > 1e-12:
-                most = 1.2 * self._limit(mul(turn, 1.0 / size))
-                turn = mul(turn, self.part * capped(size, most) / size)
-            self.girdles = {k: mul(each, self.part) for k, each in self.girdles.items()}
-            wish = self._balanced(turn, first_wish)
+                most = 1.2 * self._limit(g.mul(turn, 1.0 / size))
+                turn = g.mul(turn, self.part * capped(size, most) / size)
+            self.girdles = {k: g.mul(each, self.part) for k, each in self.girdles.items()}
+            top = g.moved(trunk.moves(turn, g.ORIGIN if drag.kind == "CHEST" else first_wish)[-1], trunk.top)
+            if drag.kind == "CHEST":
+                # Where it is dragged.
+                wish = g.sub(self.goal, top)
+            elif drag.kind != "HIPS":
+                # The mass stays above the feet.
+                leans = g.across(g.sub(g.sub(top, trunk.top), first_wish), self.body.bones.up)
+                wish = g.sub(first_wish, g.mul(leans, self.options.balance * _MASS))
         return turn, wish
 
-    def _limit(self, axis: Point) -> float:
+    def _limit(self, axis: g.Point) -> float:
         return self.body.trunk.limit(axis) * self.options.spine
 
-    def _asked_turns(self, line: list[Move]) -> list[Point]:
-        """What the dragged hand or head, and the held ones, ask of the spine beyond girdle and reach."""
+    def _asked_turns(self, line: Sequence[g.Move]) -> list[g.Point]:
+        """What the dragged hands or head, and the held ones, ask of the spine beyond girdle and reach."""
         body = self.body
-        pivot = moved(line[0], body.trunk.pivot)
-        asked = []
-        self.girdles = {}
-        feeling = [k for k, limb in enumerate(body.limbs) if limb is self.dragged or k in self.placed]
-        for k in feeling:
+        pivot = g.moved(line[0], body.trunk.pivot)
+        asked, self.girdles = [], {}
+        for k in sorted({*self.goals, *self.placed}):
             limb = body.limbs[k]
             if limb.found.is_lower:
                 continue
             goal = self._end_of(k)
-            root, reach = moved(line[limb.at], limb.root), max(_SPINE_FROM * limb.reach, limb.open_before)
+            root, reach = g.moved(line[limb.at], limb.root), max(_SPINE_FROM * limb.reach, limb.open_before)
             if limb.girdle >= 0:
-                at = moved(line[limb.at], body.bones.heads[limb.girdle])
-                turn = turn_to_reach(at, root, goal, reach, _GIRDLE, self.ease)
-                self.girdles[k] = turn
-                root = add(at, rotate(turn_by(turn), sub(root, at)))
-            asked.append(turn_to_reach(pivot, root, goal, reach, self._limit, self.ease))
-        if self.drag.kind == "HEAD" and body.neck:
-            reach = max(_HIPS_FROM * body.neck.far, body.neck.chord)
-            base = moved(line[-1], body.neck.base)
-            asked.append(turn_to_reach(pivot, base, self.goal, reach, self._limit, self.ease))
+                at = g.moved(line[limb.at], body.bones.heads[limb.girdle])
+                lack = begun(g.distance(goal, root) - reach, self.ease)
+                self.girdles[k] = turn_towards(at, root, goal, _GIRDLE, lack)
+                root = g.add(at, g.rotate(g.turn_by(self.girdles[k]), g.sub(root, at)))
+            lack = begun(g.distance(goal, root) - reach, self.ease)
+            asked.append(turn_towards(pivot, root, self._ahead(pivot, root, goal), self._limit, lack))
+        if self.neck:
+            base = g.moved(line[-1], self.neck.base)
+            lack = g.distance(self.goal, base) - max(_HIPS_FROM * self.neck.far, self.neck.chord)
+            asked.append(turn_towards(pivot, base, self.goal, self._limit, begun(lack, self.ease)))
         return asked
 
-    def _balanced(self, turn: Point, wish: Point) -> Point:
-        """The wish, so that the mass stays above the feet; a dragged chest goes where it is dragged."""
-        body = self.body
-        if self.drag.kind == "CHEST":
-            return sub(self.goal, moved(body.trunk.moves(turn)[-1], body.trunk.top))
-        if self.drag.kind == "HIPS" or not self.options.balance:
-            return wish
-        line = body.trunk.moves(turn, wish)
-        shifts, mass = ORIGIN, _REST_OF_MASS
-        for part, is_up, place in body.masses:
-            move = line[-1] if is_up else line[len(line) // 2]
-            shifts, mass = add(shifts, mul(sub(moved(move, place), place), part)), mass + part
-        return add(wish, mul(across(shifts, body.bones.up), -self.options.balance / mass))
+    def _ahead(self, pivot: g.Point, root: g.Point, goal: g.Point) -> g.Point:
+        """A goal below a shoulder, moved aside so that the body bows to it: the least turn would lean to the shoulder's
+        side, and the more so the lower the goal."""
+        up, aside = self.body.bones.up, self.body.trunk.aside
+        arm, wanted = g.sub(root, pivot), g.sub(goal, pivot)
+        height = max(g.dot(arm, up), g.norm(arm) / 2.0)
+        return g.add(goal, g.mul(aside, g.dot(arm, aside) * min(g.dot(wanted, up) / height - 1.0, 0.0)))
 
-    def _lift_heels(self, line: list[Move], wish: Point) -> None:
-        """Feet that would be left behind turn about their balls."""
-        body = self.body
-        self.heels = {}
-        if not self.options.heels:
-            return
-        ball = self._ball_of_drag(line, _HIPS_FROM)
-        free = held_shift(wish, [], ball, body.bones.up)[0] if ball else wish
-        for k in self.placed:
-            limb = body.limbs[k]
-            if limb.ball is None or not self.held[k].rotation or limb.is_rigged:
-                continue
-            root = add(moved(line[limb.at], limb.root), free)
-            lack = distance(limb.end, root) - max(_HEELS_FROM * limb.reach, limb.open_before)
-            lack = begun(lack, self.ease)
-            if lack > 0.0:
-                axis = unit(cross(sub(limb.ball, limb.end), body.bones.up))
-                angle = capped(lack / distance(limb.ball, limb.end), _HEEL, 2)
-                self.heels[k] = turn_by(mul(axis, -angle * self.part))
-
-    def _ball_of_drag(self, line: list[Move], part_of_reach: float) -> Ball | None:
-        """The shifts with which the dragged limb or head reaches."""
-        body, limb = self.body, self.dragged
-        if limb is not None:
-            root = moved(self._carried(self.drag.limb, line), limb.root)
-            return sub(self.goal, root), max(part_of_reach * limb.reach, limb.open_before)
-        if self.drag.kind == "HEAD" and body.neck:
-            base = moved(line[-1], body.neck.base)
-            return sub(self.goal, base), max(_HEAD_FROM * body.neck.far, body.neck.chord)
-        return None
-
-    def _carried(self, k: int, line: list[Move]) -> Move:
+    def _carried(self, k: int, line: Sequence[g.Move]) -> g.Move:
         """The move of what carries a limb: of the line, and of its girdle."""
         limb = self.body.limbs[k]
         move = line[limb.at]
-        if k not in self.girdles or limb.girdle < 0:
+        if k not in self.girdles:
             return move
-        return after(about(moved(move, self.body.bones.heads[limb.girdle]), turn_by(self.girdles[k])), move)
+        return g.after(g.about(g.moved(move, self.body.bones.heads[limb.girdle]), g.turn_by(self.girdles[k])), move)
 
-    def _shift(self, line: list[Move], carried: list[Move], wish: Point) -> tuple[Point, float]:
-        """Exact: the shift of the hips with which all that is held reaches."""
+    def _balls(self, line: Sequence[g.Move], carried: Sequence[g.Move]) -> list[Ball]:
+        """The shifts with which the dragged limbs or the head reach."""
+        limbs = [(k, self.body.limbs[k]) for k in sorted(self.goals)]
+        balls = [
+            (g.sub(self.goals[k], g.moved(carried[k], limb.root)), max(_HIPS_FROM * limb.reach, limb.open_before))
+            for k, limb in limbs
+        ]
+        if self.neck:
+            base = g.moved(line[-1], self.neck.base)
+            balls.append((g.sub(self.goal, base), max(_HEAD_FROM * self.neck.far, self.neck.chord)))
+        return balls
+
+    def _lifted_heels(self, carried: Sequence[g.Move], wish: g.Point, balls: Sequence[Ball]) -> dict[int, g.Turn]:
+        """Feet that would be left behind turn about their balls: by what the hips lack where all else reaches."""
+        body, self.heels = self.body, {}
+        shift = self._shift(wish, carried, balls, self.spare)
+        heels = {}
+        for k, foot in self.feet.items():
+            limb = body.limbs[k]
+            root = g.add(g.moved(carried[k], limb.root), shift)
+            lack = g.distance(limb.end, root) - max(_HEELS_FROM * limb.reach, limb.open_before)
+            angle = capped(begun(lack, _EASE_OF_HEELS * body.size) / g.norm(foot), _HEEL, 2)
+            if angle > 0.0:
+                heels[k] = g.turn_by(g.mul(g.unit(g.cross(foot, body.bones.up)), -angle * self.part))
+        return heels
+
+    def _shift(
+        self, wish: g.Point, carried: Sequence[g.Move], balls: Sequence[Ball], longer: Mapping[int, float]
+    ) -> g.Point:
+        """Exact: the shift of the hips with which all that is held reaches. longer: what legs have in hand."""
         body = self.body
-        limbs = [(k, body.limbs[k]) for k in self.placed]
-        shells = [(sub(self._end_of(k), moved(carried[k], limb.root)), *limb.shell) for k, limb in limbs]
+        if body.hips in body.bones.locked[1]:
+            return g.ORIGIN
         if not self.options.hips and self.drag.kind != "HIPS":
-            return held_shift(ORIGIN, shells, None, body.bones.up)
-        ball = self._ball_of_drag(line, _HIPS_FROM)
-        if self.drag.kind == "HEAD" and body.neck and ball:
-            wish = outside(wish, ball[0], body.neck.near, rotate(line[-1][0], mul(body.neck.along, -1.0)))
-        return held_shift(wish, shells, ball, body.bones.up)
+            wish, balls = g.ORIGIN, []
+        return held_shift(wish, self._shells(self.placed, carried, longer), balls, body.bones.up)
+
+    def _shells(self, limbs: Sequence[int], carried: Sequence[g.Move], longer: Mapping[int, float]) -> list[Shell]:
+        """The shifts with which each of these reaches."""
+        shells = []
+        for k in limbs:
+            limb = self.body.limbs[k]
+            most, least = limb.shell
+            shells.append((g.sub(self._end_of(k), g.moved(carried[k], limb.root)), most + longer.get(k, 0.0), least))
+        return shells
 
     # Limbs
 
-    def _end_of(self, k: int) -> Point:
+    def _end_of(self, k: int) -> g.Point:
         """Where the end of a limb belongs."""
         limb = self.body.limbs[k]
-        if limb is self.dragged:
-            return self.goal
         if k in self.heels and limb.ball is not None:
-            return add(limb.ball, rotate(self.heels[k], sub(limb.end, limb.ball)))
-        return limb.end
+            return g.add(limb.ball, g.rotate(self.heels[k], g.sub(limb.end, limb.ball)))
+        return self.goals.get(k, limb.end)
 
-    def _limb_moves(self, k: int, goal: Point) -> dict[int, Move]:
+    def _limb_moves(self, k: int, goal: g.Point) -> dict[int, g.Move]:
         limb = self.body.limbs[k]
-        if limb is self.dragged:
-            keeps = self.options.keeps
-            is_kept = limb.found.kind == "LEG" if keeps is None else keeps
-            return _with_rotation(limb, limb.closed(self.carried[k], goal, is_kept), None if is_kept else "RIDES")
+        if k in self.goals:
+            keeps = limb.found.kind == "LEG" if self.options.keeps is None else self.options.keeps
+            return limb.closed(self.carried[k], goal, g.NO_TURN if keeps else None)
         held = self.held[k]
         if not held.place:
             # Its orientation alone: the limb rides, and its end turns back.
-            at = moved(self.carried[k], limb.end)
-            return {limb.found.end: bringing(NO_TURN, limb.end, at)} if limb.found.end >= 0 else {}
-        moves = limb.closed(self.carried[k], goal, True)
-        if k in self.heels:
-            moves[limb.found.end] = bringing(self.heels[k], limb.end, limb.reached(moves))
-            moves[limb.found.toe] = NO_MOVE
-        return _with_rotation(limb, moves, None if held.rotation else "RIDES")
+            at = g.moved(self.carried[k], limb.end)
+            return {limb.found.end: g.bringing(g.NO_TURN, limb.end, at)} if limb.found.end >= 0 else {}
+        moves = limb.closed(self.carried[k], goal, self.heels.get(k, g.NO_TURN) if held.rotation else None)
+        return moves | ({limb.found.toe: g.NO_MOVE} if k in self.heels else {})
+
+    def _free_moves(self, k: int) -> dict[int, g.Move]:
+        """A limb that is free goes along; an arm leans less than what carries it, and what is not parented to its limb
+        is brought."""
+        limb, carried = self.body.limbs[k], self.carried[k]
+        move = carried
+        if limb.found.kind == "ARM" and limb.links[0] not in self.body.bones.locked[0]:
+            leaning = g.rotate(carried[0], self.body.bones.up)
+            axis = g.cross(leaning, self.body.bones.up)
+            angle = _HANG * atan2(g.norm(axis), g.dot(leaning, self.body.bones.up))
+            back = g.times(g.turn_by(g.mul(g.unit(axis), angle)), carried[0])
+            move = g.bringing(back, limb.root, g.moved(carried, limb.root))
+        ends = {limb.found.end: move} if limb.found.end >= 0 and not limb.found.rides else {}
+        return {limb.links[0]: move} | ends
 
     def corrected(self, result: GrabbedPose) -> GrabbedPose:
         """The channels; ends of limbs that Blender's matrices bring elsewhere are brought back, once."""
         body, size = self.body, self.body.size
-        moves = dict(result.moves)
-        channels = channels_of(body.bones, moves, size)
+        moves, channels = dict(result.moves), Channels()
+        channels.write(body.bones, moves, moves, size)
         true = TruePose(body.bones, channels)
-        for k, limb in enumerate(body.limbs):
-            if (k not in self.placed and limb is not self.dragged) or limb.is_rigged:
+        for k in sorted({*self.placed, *self.goals}):
+            limb, goal = body.limbs[k], self._end_of(k)
+            if limb.is_rigged or g.distance(limb.reached(moves), goal) > _MET * size:
                 continue
-            goal = self._end_of(k)
-            meant, error = limb.reached(moves), sub(true.end(limb.tip, limb.end), limb.reached(moves))
             if k in self.heels and limb.ball is not None:
-                error = sub(true.end(limb.found.end, limb.ball), limb.ball)
-            if distance(meant, goal) <= _MET * size:
-                moves |= self._limb_moves(k, sub(goal, error))
-        channels = channels_of(body.bones, moves, size)
-        at = self._dragged_to(moves, TruePose(body.bones, channels))
-        return replace(result, channels=channels, moves=moves, missed=distance(at, self.goal))
+                error = g.sub(true.end(limb.found.end, limb.ball), limb.ball)
+            else:
+                error = g.sub(true.end(limb.tip, limb.end), goal)
+            again = self._limb_moves(k, g.sub(goal, error))
+            if k in self.heels:
+                again.pop(limb.found.toe)
+            moves |= again
+            channels.write(body.bones, moves, again, size)
+        missed = g.distance(self._dragged_to(moves, TruePose(body.bones, channels)), self.goal)
+        return replace(result, channels=channels, moves=moves, missed=missed)
 
-    def _dragged_to(self, moves: Mapping[int, Move], true: TruePose) -> Point:
-        body, start = self.body, self.drag.start(self.body)
-        if self.dragged is not None:
-            return self.dragged.reached(dict(moves)) if self.dragged.is_rigged else true.end(self.dragged.tip, start)
-        head = body.neck.links[-1] if body.neck else body.chest
-        return true.end({"HIPS": body.hips, "CHEST": body.chest}.get(self.drag.kind, head), start)
+    def _dragged_to(self, moves: dict[int, g.Move], true: TruePose) -> g.Point:
+        body, drag = self.body, self.drag
+        if drag.limb >= 0:
+            limb = body.limbs[drag.limb]
+            return limb.reached(moves) if limb.is_rigged else true.end(limb.tip, limb.end)
+        bone = self.neck.links[-1] if self.neck else body.hips if drag.kind == "HIPS" else body.chest
+        return true.end(bone, drag.start(body))
 
 
-def _with_rotation(limb: GrabLimb, moves: dict[int, Move], how: str | None) -> dict[int, Move]:
-    """The moves of a limb whose end rides on its last link, as it does where it is parented to it."""
-    if how == "RIDES" and limb.found.end >= 0 and limb.found.rides:
-        turn = moves[limb.links[-1]][0]
-        moves[limb.found.end] = bringing(turn, limb.end, limb.reached(moves))
+def _part_moved(
+    body: Body, drag: Drag, goal: g.Point, goals: Mapping[int, g.Point], held: Mapping[int, Pin]
+) -> GrabbedPose:
+    """A pose in which a knee, a tail, or the head alone moves."""
+    if drag.kind == "JOINT":
+        moves = {}
+        for k, each in goals.items():
+            moves |= _knee_moves(body.limbs[k], each, held.get(k))
+        reached = g.moved(moves[body.limbs[drag.limb].links[1]], drag.start(body))
+    elif drag.kind == "ROW":
+        row = Arc(body.bones, drag.row, drag.start(body), g.mul(body.bones.up, -1.0))
+        moves = row.moves(g.NO_MOVE, goal)
+        reached = g.moved(moves[drag.row[-1]], row.end)
+    else:
+        moves = _gaze_moves(body, goal)
+        reached = goal
+    channels = Channels()
+    channels.write(body.bones, moves, moves, body.size)
+    return GrabbedPose(channels, moves, g.distance(reached, goal))
+
+
+def _knee_moves(limb: GrabLimb, goal: g.Point, held: Pin | None) -> dict[int, g.Move]:
+    """A knee or an elbow goes round its circle if the end is held, else the whole limb aims it there."""
+    if held is not None and held.place:
+        was, now = (g.unit(g.across(g.sub(at, limb.root), limb.along), limb.side) for at in (limb.points[1], goal))
+        side = g.rotate(g.swing(was, now, limb.along), limb.side)
+        return limb.closed(g.NO_MOVE, limb.end, g.NO_TURN if held.rotation else None, side)
+    arm = g.unit(g.sub(limb.points[1], limb.root))
+    move = g.about(limb.root, g.swing(arm, g.unit(g.sub(goal, limb.root), arm), limb.normal))
+    moves = dict.fromkeys(limb.links, move)
+    if limb.found.end >= 0 and not limb.found.rides:
+        moves[limb.found.end] = g.bringing(g.NO_TURN, limb.end, g.moved(move, limb.end))
     return moves
 
 
-def _knee_moved(body: Body, k: int, goal: Point, held: Mapping[int, Pin]) -> GrabbedPose:
-    """A knee or an elbow: round its circle if the end is held, else the whole limb aims it there."""
-    limb = body.limbs[k]
-    if k in held and held[k].place:
-        was, now = (unit(across(sub(at, limb.root), limb.along), limb.side) for at in (limb.points[1], goal))
-        side = rotate(swing(was, now, limb.along), limb.side)
-        moves = _with_rotation(limb, limb.closed(NO_MOVE, limb.end, True, side), None if held[k].rotation else "RIDES")
-    else:
-        arm = unit(sub(limb.points[1], limb.root))
-        turn = swing(arm, unit(sub(goal, limb.root), arm), limb.normal)
-        move = about(limb.root, turn)
-        moves = dict.fromkeys(limb.links, move)
-        if limb.found.end >= 0 and not limb.found.rides:
-            moves[limb.found.end] = bringing(NO_TURN, limb.end, moved(move, limb.end))
-    channels = channels_of(body.bones, moves, body.size)
-    missed = distance(moved(moves[limb.links[1]], limb.points[1]), goal)
-    return GrabbedPose(channels, moves, missed, 0.0, ORIGIN, ORIGIN)
+def _gaze_moves(body: Body, goal: g.Point) -> dict[int, g.Move]:
+    """The neck turns half of the way, and the head the rest: it faces the goal, or as far that way as it can."""
+    neck = body.neck
+    if neck is None:
+        return {}
+    heads, count = body.bones.heads, len(neck.links)
+    moves, move = {}, g.NO_MOVE
+    for k, bone in enumerate(neck.links):
+        joint = g.moved(move, heads[bone])
+        way = g.unit(g.sub(goal, joint), body.facing)
+        axis = g.cross(body.facing, way)
+        angle = min(atan2(g.norm(axis), g.dot(body.facing, way)), _GAZE)
+        part = 1.0 if k == count - 1 else 0.5 * (k + 1) / (count - 1)
+        move = g.bringing(g.turn_by(g.mul(g.unit(axis, body.bones.up), angle * part)), heads[bone], joint)
+        moves[bone] = move
+    return moves
 
 
 __all__ = ["Body", "Drag", "GrabOptions", "GrabbedPose", "Pin", "grabbed"]

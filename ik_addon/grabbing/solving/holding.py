@@ -1,4 +1,4 @@
-"""Where the hips go: the shift nearest to a wish with which every held limb reaches, and the dragged one if it can."""
+"""Where the hips go: the shift nearest to a wish with which all that is held reaches, and what is dragged if it can."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -6,57 +6,53 @@ from math import sqrt
 import numpy as np
 
 from ...solvers.carrier import nearest_shift
-from .turns import Point, add, dot, mul, norm, sub
+from . import geometry as g
 
-Shell = tuple[Point, float, float]
+Shell = tuple[g.Point, float, float]
 """The shifts with which a limb reaches: center, largest and least distance from it."""
-Ball = tuple[Point, float]
-"""The shifts with which the dragged one reaches: center and radius."""
+Ball = tuple[g.Point, float]
+"""The shifts with which a dragged one reaches: center and radius."""
 
 
-def held_shift(wish: Point, shells: Sequence[Shell], ball: Ball | None, up: Point) -> tuple[Point, float]:
-    """The shift nearest to a wish in all shells, and in the ball if that can be; and by how much the worst shell is
-    missed, 0 where they have a shift in common.
+def held_shift(wish: g.Point, shells: Sequence[Shell], balls: Sequence[Ball], up: g.Point) -> g.Point:
+    """The shift nearest to a wish in all shells, and in the balls if that can be; if the shells have nothing in common,
+    the one that leaves the worst equally far.
 
-    What is held wins: where shells and ball have nothing in common, it is the shift in the shells nearest to the ball.
+    What is held wins: where shells and balls have nothing in common, it is the shift in the shells nearest to the
+    middle of the balls.
     """
-    if not shells:
-        return (_into(ball, wish) if ball else wish), 0.0
     wish = lifted(wish, shells, up)
-    centers = np.array([shell[0] for shell in shells])
-    longest, least = (np.array([shell[k] for shell in shells]) for k in (1, 2))
-    if ball:
-        nearest, missed = nearest_shift(centers - np.array(ball[0]), longest, least)
-        if missed or sqrt(nearest @ nearest) >= ball[1]:
-            return add(ball[0], tuple(nearest.tolist())), missed
-        centers = np.vstack((centers, ball[0]))
-        longest, least = np.append(longest, ball[1]), np.append(least, 0.0)
-    shift, missed = nearest_shift(centers - np.array(wish), longest, least)
-    return add(wish, tuple(shift.tolist())), missed
+    if balls:
+        middle = g.mean([center for center, _ in balls])
+        nearest = _nearest(middle, shells)
+        if any(g.distance(nearest, center) >= radius for center, radius in balls):
+            return nearest
+    return _nearest(wish, [*shells, *((center, radius, 0.0) for center, radius in balls)])
 
 
-def _into(ball: Ball, wish: Point) -> Point:
-    away = sub(wish, ball[0])
-    far = norm(away)
-    return wish if far <= ball[1] else add(ball[0], mul(away, ball[1] / far))
+def _nearest(wish: g.Point, shells: Sequence[Shell]) -> g.Point:
+    if all(least <= g.distance(wish, center) <= longest for center, longest, least in shells):
+        return wish
+    centers, longest, least = (np.array(each) for each in zip(*shells, strict=True))
+    return g.add(wish, tuple(nearest_shift(centers - wish, longest, least)[0].tolist()))
 
 
-def lifted(wish: Point, shells: Sequence[Shell], up: Point) -> Point:
+def lifted(wish: g.Point, shells: Sequence[Shell], up: g.Point) -> g.Point:
     """A wish, raised out of the hollows into which legs cannot fold: the nearest way out would jump at their middle."""
     for _ in shells:
-        raised = max((_way_out(sub(wish, center), least, up) for center, _, least in shells), default=0.0)
+        raised = max((_way_out(g.sub(wish, center), least, up) for center, _, least in shells), default=0.0)
         if raised <= 0.0:
             break
-        wish = add(wish, mul(up, raised))
+        wish = g.add(wish, g.mul(up, raised))
     return wish
 
 
-def outside(wish: Point, center: Point, radius: float, way: Point) -> Point:
+def outside(wish: g.Point, center: g.Point, radius: float, way: g.Point) -> g.Point:
     """A wish, moved out of a ball along one direction."""
-    return add(wish, mul(way, _way_out(sub(wish, center), radius, way)))
+    return g.add(wish, g.mul(way, _way_out(g.sub(wish, center), radius, way)))
 
 
-def _way_out(away: Point, radius: float, way: Point) -> float:
+def _way_out(away: g.Point, radius: float, way: g.Point) -> float:
     """How far along a direction a point leaves a ball: one quadratic; 0 outside."""
-    along, inside = dot(away, way), dot(away, away) - radius * radius
+    along, inside = g.dot(away, way), g.dot(away, away) - radius * radius
     return max(sqrt(along * along - inside) - along, 0.0) if inside < -1e-12 * radius * radius else 0.0

@@ -29,7 +29,7 @@ from .polls import none_live, not_editable, nothing_to_check
 
 @dataclass(slots=True)
 class Running:
-    """Work over frames that goes on between redraws. label: what it is; done, total: its frames.
+    """Work over frames that goes on between redraws. label: what it is; done, total: its steps, frames mostly.
 
     steps: the work itself; closed, it leaves everything as it was. panel: the class name of the one that shows it.
     """
@@ -57,7 +57,7 @@ class Running:
         left = self.seconds_left
         if not self.done:
             return self.label
-        return f"{self.label}: frame {self.done} of {self.total}" + ("" if left is None else f", {left:.0f} s left")
+        return f"{self.label}: {self.done} of {self.total}" + ("" if left is None else f", {left:.0f} s left")
 
 
 _current: list[Running] = []

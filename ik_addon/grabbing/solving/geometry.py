@@ -4,7 +4,7 @@ mathutils keeps single precision, and numpy takes ten times as long for three nu
 """
 
 from collections.abc import Iterable
-from math import atan2, cos, sin, sqrt
+from math import cos, sin, sqrt
 
 Point = tuple[float, float, float]
 Turn = tuple[float, float, float, float]
@@ -109,43 +109,19 @@ def turn_by(vector: Point) -> Turn:
     return (cos(angle / 2.0), vector[0] * factor, vector[1] * factor, vector[2] * factor)
 
 
-def angle_of(turn: Turn) -> float:
-    """By how much it turns, in radians, at most half a turn."""
-    return 2.0 * atan2(norm(turn[1:]), abs(turn[0]))
-
-
 def normalized(turn: Turn) -> Turn:
     """Of length one again."""
     length = sqrt(sum(number * number for number in turn))
     return tuple(number / length for number in turn)  # pyright: ignore[reportReturnType]
 
 
-def turn_to_frame(x: Point, y: Point, z: Point) -> Turn:
-    """The turn that brings the axes of coordinates to three perpendicular unit vectors, a right-handed frame."""
-    (a, b, c), (d, e, f), (g, h, i) = x, y, z
-    # The largest of the four numbers is divided by: no digits are lost.
-    squares = (1.0 + a + e + i, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i)
-    largest = squares.index(max(squares))
-    twice = 2.0 * sqrt(squares[largest])
-    own = twice / 4.0
-    if largest == 0:
-        return (own, (f - h) / twice, (g - c) / twice, (b - d) / twice)
-    if largest == 1:
-        return ((f - h) / twice, own, (b + d) / twice, (c + g) / twice)
-    if largest == 2:
-        return ((g - c) / twice, (b + d) / twice, own, (f + h) / twice)
-    return ((b - d) / twice, (c + g) / twice, (f + h) / twice, own)
-
-
 def swing(start: Point, end: Point, axis: Point) -> Turn:
     """The shortest turn between two unit vectors; about `axis` where they are opposite."""
-    whole = 1.0 + dot(start, end)
-    return (0.0, *axis) if whole < 1e-9 else normalized((whole, *cross(start, end)))
-
-
-def angle_between(a: Point, b: Point) -> float:
-    """In radians."""
-    return atan2(norm(cross(a, b)), dot(a, b))
+    middle = add(start, end)
+    if norm(middle) < 1e-7:
+        return (0.0, *axis)
+    middle = unit(middle)
+    return (dot(start, middle), *cross(start, middle))
 
 
 def moved(move: Move, point: Point) -> Point:
