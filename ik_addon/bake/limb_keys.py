@@ -24,7 +24,7 @@ _ROUNDING, _PART = 1e-5, 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class _Bone:
+class _FittedBone:
     """A bone at all halves of rows. rest: (4, 4), in the bone above. above: (n, 3, 3), how that one is turned where it
     does not turn along. location: (n, 3). rotation: (n, 4), or its mode and columns among the numbers; scale:
     (n, 3), or its columns."""
@@ -38,7 +38,7 @@ class _Bone:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chain:
+class _FittedChain:
     """A chain over frames.
 
     numbers: (T, C), its keyed channels. bones: root first, then those on its end; own: how many are its own. end: (3,),
@@ -47,7 +47,7 @@ class _Chain:
     """
 
     numbers: np.ndarray
-    bones: list[_Bone]
+    bones: list[_FittedBone]
     own: int
     end: np.ndarray
     grown: list[tuple[slice, float]]
@@ -161,7 +161,9 @@ def _runs(steps: np.ndarray) -> list[tuple[int, int]]:
     return [*pairwise(cuts)]
 
 
-def _read(limbs: Sequence[PosedLimb], rotations: Sequence[np.ndarray], scales: Mapping[str, np.ndarray]) -> _Chain:
+def _read(
+    limbs: Sequence[PosedLimb], rotations: Sequence[np.ndarray], scales: Mapping[str, np.ndarray]
+) -> _FittedChain:
     widths = np.cumsum([0, *(each.shape[1] for each in (*rotations, *scales.values()))]).tolist()
     columns = [slice(*each) for each in pairwise(widths)]
     numbers = np.concatenate([*rotations, *scales.values()], axis=1).astype(float)
@@ -186,12 +188,12 @@ def _read(limbs: Sequence[PosedLimb], rotations: Sequence[np.ndarray], scales: M
         rotation = (reading.mode, turned[reading.name]) if reading.name in turned else None
         rotation = rotation or _at_halves(np.array([each.fk_rotation for each in readings]))
         scale = scaled.get(reading.name) or _at_halves(np.array([each.scale for each in readings]))
-        bones.append(_Bone(reading, rest, above, _at_halves(location), rotation, scale))
+        bones.append(_FittedBone(reading, rest, above, _at_halves(location), rotation, scale))
     last = limb.bones[-1].last
     grown = [(scaled[each.name], each.length) for each in last.bone.children if each.name in scaled]
     away = np.array([_ends(each) for each in limbs]) - roots[:, None, :3, 3]
     points, end = np.einsum("tij,tpj->tpi", armatures[::2], away), np.array(end_in_tip(last.pose_bone))
-    return _Chain(numbers, bones, len(limb.names), end, grown, spaces, points)
+    return _FittedChain(numbers, bones, len(limb.names), end, grown, spaces, points)
 
 
 def _bones(limb: Limb) -> list[BoneReading]:
