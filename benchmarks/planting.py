@@ -1,27 +1,31 @@
-"""What Plant Feet does to captures from anywhere: `python -m benchmarks.planting FILE_OR_FOLDER…  [--clips WORD…]`.
+"""What Plant Feet does to clips from anywhere: `python -m benchmarks.planting FILE_OR_FOLDER…  [--clips WORD…]`.
 
-Each walk and run of each file is rigged and planted with the defaults. All figures are measured on the bones as
-Blender evaluates them, at each frame and three times between two; distances are in leg lengths. A clip in place
-stands on the ground that passes below it.
+Each file is rigged, and each of its clips is planted with the defaults: a row of what became of it, or why it was left
+alone. All figures are measured on the bones as Blender evaluates them, by the clip check, and of contacts also three
+times between two frames; lengths are in leg lengths. A clip in place stands on the ground that passes below it.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 
 import bpy
 import numpy as np
 
 import ik_addon
-from ik_addon.planting import last_report
+from ik_addon.authoring.rigging import rig_legs
+from ik_addon.bake.stepping import finish
+from ik_addon.planting import Options, check_feet, last_report
 from ik_addon.planting.feet.clip import LegMotion
-from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
-from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.scene.limbs import foot_of
-from ik_addon.planting.scene.reading import ball_of_chain, leg_tips
-from ik_addon.planting.scene.sources import source_of
-from ik_addon.rig.model.limb import chain_bones, end_in_tip, posed_joints
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.judging import MORE_OPEN, MORE_SUNKEN
+from ik_addon.planting.scene.plant import Ground, planted_and_kept
+from ik_addon.planting.scene.reading import leg_of, leg_tips
+from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
+from ik_addon.rig.model.limb import chain_bones, posed_joints
+from ik_addon.solvers import ChainError
 
 from .character.files import armature_of, importers
 
@@ -31,13 +35,17 @@ _TITLES = (
     "contacts",
     "slide before",
     "after",
-    "between frames",
-    "out of reach",
-    "knee speed, times",
-    "knee acceleration, times",
+    "between",
+    "knee speed",
     "body",
-    "seconds",
+    "sinks before",
+    "after",
+    "what happened",
 )
+FAST_KNEES, FAR = 1.25, 0.03
+"""Times as fast as before that knees may bend, and part of a leg that the body may move, without being counted."""
+STANDS = 1e-3
+"""Part of a leg by which no foot that stands may slide more than before."""
 
 
 class Legs:
@@ -46,14 +54,7 @@ class Legs:
     def __init__(self, ob: bpy.types.Object) -> None:
         self.ob = ob
         self.tips = leg_tips(ob)
-        self.balls = {tip.name: ball_of_chain(tip)[0] for tip in self.tips}
-        self.lengths = np.array([self._lengths(tip) for tip in self.tips])
-
-    def _lengths(self, tip: bpy.types.PoseBone) -> tuple[float, float]:
-        bones = [bone.bone for bone in chain_bones(tip)]
-        joints = np.array([*(bone.head_local for bone in bones), bones[-1].matrix_local @ end_in_tip(tip)])
-        links = np.linalg.norm(np.diff(joints, axis=0), axis=1) * self.ob.matrix_world.median_scale
-        return float(links[0]), float(links[1:].sum())
+        self.legs = [leg_of(tip) for tip in self.tips]
 
     def seen(self, times: Sequence[float]) -> LegMotion:
         """The legs at some times of the scene."""
@@ -61,36 +62,30 @@ class Legs:
         for time in times:
             scene.frame_set(int(time // 1), subframe=time % 1.0)
             shown = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-            found.append([self._leg(shown, tip) for tip in self.tips])
+            found.append([self._leg(shown, k) for k in range(len(self.legs))])
         rows = [np.array([[leg[k] for leg in row] for row in found]).swapaxes(0, 1) for k in range(5)]
         hips, knees, ankles, balls, feet = rows
         fps = scene.render.fps / scene.render.fps_base / (times[1] - times[0])
-        return LegMotion(fps, self.lengths, hips, knees, ankles, balls, feet)
+        return LegMotion(fps, np.array([leg.lengths for leg in self.legs]), hips, knees, ankles, balls, feet)
 
-    def _leg(self, shown: bpy.types.Object, tip: bpy.types.PoseBone) -> tuple[np.ndarray, ...]:
-        world, bones = np.array(shown.matrix_world, float), shown.pose.bones
+    def _leg(self, shown: bpy.types.Object, number: int) -> tuple[np.ndarray, ...]:
+        world, bones, leg = np.array(shown.matrix_world, float), shown.pose.bones, self.legs[number]
 
         def at(point: Sequence[float]) -> np.ndarray:
             return world[:3, :3] @ np.array(point, float) + world[:3, 3]
 
-        end, own = foot_of(tip), self.balls[tip.name]
-        points = posed_joints([bones[bone.name] for bone in chain_bones(tip)])
+        points = posed_joints([bones[bone.name] for bone in chain_bones(self.tips[number])])
         hip, knee, ankle = (at(points[k]) for k in (0, 1, -1))
-        if end is None or own is None:
+        if leg.ball is None:
             return hip, knee, ankle, ankle, np.eye(3)
-        pose = world @ np.array(bones[end.name].matrix, float)
-        return (
-            hip,
-            knee,
-            pose[:3, 3],
-            pose[:3, :3] @ own + pose[:3, 3],
-            pose[:3, :3] / np.linalg.norm(pose[:3, :3], axis=0),
-        )
+        pose = world @ np.array(bones[leg.foot].matrix, float)
+        turn = pose[:3, :3] / np.linalg.norm(pose[:3, :3], axis=0)
+        return hip, knee, pose[:3, 3], pose[:3, :3] @ leg.ball + pose[:3, 3], turn
 
 
-def _slides(clip: LegMotion, sole: HeelAndBall, report: dict, times: np.ndarray) -> float:
+def _slides(clip: LegMotion, report: dict, times: np.ndarray) -> float:
     """The farthest that a locked point is from itself in one of its locks, seen from the ground."""
-    places = sole.places(clip.ankles, clip.feet)
+    places = sole_of(clip).places(clip.ankles, clip.feet)
     places = places - (np.arange(len(times)) / clip.fps)[:, None] * np.array(report["ground_velocity"])
     worst = 0.0
     for leg, chain in enumerate(report["chains"]):
@@ -101,44 +96,75 @@ def _slides(clip: LegMotion, sole: HeelAndBall, report: dict, times: np.ndarray)
     return worst / clip.size
 
 
-def _row(ob: bpy.types.Object, name: str) -> tuple[object, ...]:
-    """Rig and plant what an armature plays; its row."""
-    bpy.ops.analytic_ik.rig_legs()
-    legs = Legs(ob)
-    bpy.ops.analytic_ik.plant_feet("EXEC_DEFAULT")
-    # The captured motion, and then that of the plan.
-    report = last_report()
-    first, last, _ = report["frames"]
-    frames = np.arange(first, last + 1.0)
-    began = perf_counter()
-    bpy.ops.analytic_ik.plant_again()
-    seconds = perf_counter() - began
-    report = last_report()
-    after = legs.seen(frames)
-    between = legs.seen(np.arange(first, last + 0.01, 0.25))
-    for tip in legs.tips:
-        tip.analytic_ik_enabled = False
-    source = source_of(ob)
-    assert source is not None
-    ob.animation_data.action = source
-    before = legs.seen(frames)
-    sole = sole_of(before)
-    no_contact = np.zeros((before.leg_count, 2, len(frames)), bool)
-    knees = [[own["knee_speed"], own["knee_acceleration"]] for own in measured(before, sole, no_contact)]
-    knees_after = [[own["knee_speed"], own["knee_acceleration"]] for own in measured(after, sole, no_contact)]
-    ratios = np.max(knees_after, axis=0) / np.max(knees, axis=0)
-    return (
+@dataclass(frozen=True)
+class Row:
+    """What became of a clip. refusal: why it was left alone; "": it was planted, and these are its figures."""
+
+    name: str
+    refusal: str = ""
+    frames: int = 0
+    contacts: int = 0
+    slides: tuple[float, float] = (0.0, 0.0)
+    between: float = 0.0
+    knees: float = 0.0
+    body: float = 0.0
+    sinks: tuple[float, float] = (0.0, 0.0)
+    opened: float = 0.0
+    unreached: int = 0
+
+    @property
+    def why(self) -> str:
+        """Why it was left alone, in short."""
+        said = self.refusal.partition("': ")[2].partition(". ")[0]
+        return "its feet stand already" if said.startswith("its feet stand") else said
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether feet slide or sink more than before, or a loop was opened."""
+        slides, sinks = (new - old for old, new in (self.slides, self.sinks))
+        return slides > STANDS or sinks > MORE_SUNKEN or self.opened > MORE_OPEN
+
+    def __str__(self) -> str:
+        if self.refusal:
+            return f"| {self.name} |{' |' * 9} left alone: {self.why} |"
+        slides, sinks = (f"{each[0]:.3f}" for each in (self.slides, self.sinks))
+        cells = (
+            *(self.name, self.frames, self.contacts, slides, f"{self.slides[1]:.0e}", f"{self.between:.0e}"),
+            *(f"{self.knees:.2f}", f"{self.body:.3f}", sinks, f"{self.sinks[1]:.3f}", "planted"),
+        )
+        return f"| {' | '.join(map(str, cells))} |"
+
+
+def _row(ob: bpy.types.Object, name: str) -> Row:
+    """Plant what an armature plays; its row."""
+    legs, frames = Legs(ob), motion_frames(ob)
+    try:
+        if frames is None:
+            return Row(name, f"'{name}': no keys move it")
+        finish(planted_and_kept(bpy.context, legs.tips, frames, Options(), Ground()))
+    except ChainError as error:
+        return Row(name, str(error))
+    report, feet = last_report(), check_feet(bpy.context, ob, frames)
+    times = np.arange(frames[0], frames[-1] + 0.01, 0.25)
+
+    def worst(figure: str, when: str) -> float:
+        return max(foot[when][figure] for foot in feet)
+
+    def both(figure: str) -> tuple[float, float]:
+        return worst(figure, "before"), worst(figure, "after")
+
+    knees, seams = both("knee_speed"), both("seam")
+    return Row(
         name,
-        len(frames),
-        sum(len(chain["contacts"]) for chain in report["chains"]),
-        f"{_slides(before, sole, report, frames):.3f}",
-        f"{_slides(after, sole, report, frames):.0e}",
-        f"{_slides(between, sole, report, np.arange(first, last + 0.01, 0.25)):.0e}",
-        len(report["unreached_frames"]),
-        f"{ratios[0]:.2f}",
-        f"{ratios[1]:.2f}",
-        f"{report['body_shift'] / before.size:.3f}",
-        f"{seconds:.2f}",
+        frames=len(frames),
+        contacts=sum(foot["contacts"] for foot in feet),
+        slides=both("slide"),
+        between=_slides(legs.seen(times), report, times),
+        knees=knees[1] / max(knees[0], 1e-9),
+        body=report["body_shift"] / float(np.mean([foot["length"] for foot in feet])),
+        sinks=both("sunken"),
+        opened=seams[1] - seams[0],
+        unreached=len(report["unreached_frames"]),
     )
 
 
@@ -152,21 +178,27 @@ def play_alone(ob: bpy.types.Object, name: str) -> None:
         data.action_slot = data.action.slots[0]
 
 
-def _clips(source: Path, words: Sequence[str]) -> Iterator[tuple[object, ...]]:
-    """The row of each clip of a file, or why it has none."""
-    option = next(iter(importers(str(source))))
-    ob = armature_of(str(source), option)
-    names = [action.name for action in bpy.data.actions]
-    chosen = [name for name in names if any(word in name.lower() for word in words)] or names[:1]
-    for name in chosen if ob is not None else ():
-        ob = armature_of(str(source), option)
-        play_alone(ob, name)
-        shown = name if name == source.stem else f"{source.stem}: {name}"
-        _set_rate(source)
-        try:
-            yield _row(ob, shown)
-        except RuntimeError as error:
-            yield (shown, *[""] * 9, " ".join(str(error).removeprefix("Error: ").split()))
+def _rows(source: Path, words: Sequence[str]) -> Iterator[Row]:
+    """What became of each clip of a file whose name has one of these words."""
+    ob = armature_of(str(source), next(iter(importers(str(source)))))
+    if ob is None:
+        return
+    _set_rate(source)
+    clips = clips_of(ob)
+    if not clips and not motion_frames(ob):
+        yield Row(source.stem, f"'{source.stem}': it has no clip")
+        return
+    try:
+        if not leg_tips(ob):
+            rig_legs(bpy.context, ob)
+    except ChainError as error:
+        yield Row(source.stem, str(error))
+        return
+    for clip in clips:
+        name = clip_name(clip, clips)
+        if any(word in name.lower() for word in words):
+            play(ob, clip)
+            yield _row(ob, name)
 
 
 def _set_rate(source: Path) -> None:
@@ -176,19 +208,40 @@ def _set_rate(source: Path) -> None:
         bpy.context.scene.render.fps = round(1.0 / float(rate.partition(":")[2]))
 
 
+def _summary(rows: Sequence[Row]) -> Iterator[str]:
+    """What became of all clips, in sentences."""
+    planted = [row for row in rows if not row.refusal]
+    unreached = sum(row.unreached for row in planted)
+    yield f"Of {len(rows)} clips {len(planted)} are planted, {unreached} frames out of reach."
+    for why, count in Counter(row.why.partition(":")[0] for row in rows if row.refusal).most_common():
+        yield f"Left alone, {count}: {why}."
+    for what, found in (
+        ("worse than before", [row for row in planted if row.is_worse]),
+        ("loops opened", [row for row in planted if row.opened > MORE_OPEN]),
+        (f"knees more than {FAST_KNEES} times as fast", [row for row in planted if row.knees > FAST_KNEES]),
+        (f"body moves by more than {FAR}", [row for row in planted if row.body > FAR]),
+    ):
+        yield f"{what.capitalize()}, {len(found)}: {', '.join(row.name for row in found) or 'none'}."
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("places", nargs="+", type=Path, metavar="FILE_OR_FOLDER")
-    parser.add_argument("--clips", nargs="+", default=["walk", "run", "jog"], metavar="WORD", help="of clips' names")
+    parser.add_argument(
+        "--clips", nargs="+", default=[""], metavar="WORD", help="of clips' names; all if none is given"
+    )
     options = parser.parse_args()
     files = [file for place in options.places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
     ik_addon.register()
-    print(f"Blender {bpy.app.version_string}\n\n| {' | '.join(_TITLES)} |\n|{' --- |' * len(_TITLES)}")
-    for file in files:
-        if file.suffix in (".bvh", ".glb", ".gltf", ".fbx"):
-            for row in _clips(file, options.clips):
-                print(f"| {' | '.join(map(str, row))} |", flush=True)
+    print(f"Blender {bpy.app.version_string}")
+    everything: list[Row] = []
+    for file in (file for file in files if file.suffix in (".bvh", ".glb", ".gltf", ".fbx", ".blend")):
+        print(f"\n## {file.stem}\n\n| {' | '.join(_TITLES)} |\n|{' --- |' * len(_TITLES)}")
+        for row in _rows(file, options.clips):
+            everything.append(row)
+            print(row, flush=True)
+    print("", *_summary(everything), sep="\n")
 
 
 if __name__ == "__main__":

@@ -169,6 +169,8 @@ def skins_of(ob: bpy.types.Object, foot: set[str]) -> Iterator[tuple[bpy.types.O
         if any(modifier.type == "ARMATURE" and modifier.object == ob for modifier in other.modifiers):
             yield other, to_armature @ other.matrix_world
         elif other.parent == ob and other.parent_type == "BONE" and other.parent_bone in foot:
-            bone = ob.pose.bones[other.parent_bone]
-            to_rest = bone.bone.matrix_local @ bone.matrix.inverted_safe()
-            yield other, to_rest @ to_armature @ other.matrix_world
+            # Not from where it is: what was posed, and not evaluated yet, is elsewhere.
+            bone, carrier = ob.data.bones[other.parent_bone], Matrix()
+            if not bone.use_relative_parent:
+                carrier = bone.matrix_local @ Matrix.Translation((0.0, bone.length, 0.0))
+            yield other, carrier @ other.matrix_parent_inverse @ other.matrix_basis

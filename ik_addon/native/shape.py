@@ -11,6 +11,7 @@ from .. import messages
 from ..rig.blender.animation import animated_channels, is_driven
 from ..rig.blender.armatures import has_editable_bones
 from ..rig.blender.dependencies import movers_of
+from ..rig.blender.rotations import is_even
 from ..rig.data.relation import is_tie
 from ..rig.data.settings import NATIVE_SETTINGS, Settings, may_change, path_of
 from ..rig.model.body import bodies_of
@@ -22,8 +23,6 @@ from ..solvers.bending import start_frame
 from ..solvers.vectors import cosine_wave
 from .mechanism import homes_of, key_of
 
-OUT_OF_PLACE = 1e-4
-"""How unevenly a bone may be scaled, as a part of its size, where that is rounding."""
 _ALONG = 1e-5
 """How far from a link its bone's Y axis may be, of one, where that is rounding: of the places of short bones."""
 
@@ -145,15 +144,6 @@ def _foot_shape(to_rest: Matrix, foot: BoneReading, toe: BoneReading | None) -> 
     return FootShape(
         foot.name, toe.name if toe else "", foot_pose.to_scale(), heel, axis, ball, tip, toe_pose, toe_rest
     )
-
-
-def is_even(matrix: Matrix) -> bool:
-    """Whether a matrix turns and sizes evenly, without mirroring."""
-    columns = [matrix.col[k].xyz for k in range(3)]
-    sizes = [column.length for column in columns]
-    allowed = OUT_OF_PLACE * max(sizes)
-    square = all(abs(columns[i].dot(columns[j])) <= allowed * max(sizes) for i, j in ((0, 1), (0, 2), (1, 2)))
-    return square and max(sizes) - min(sizes) <= allowed and matrix.determinant() > 0.0
 
 
 def unscaled(matrix: Matrix) -> Matrix:

@@ -170,7 +170,7 @@ def test_an_interrupt_at_any_instruction_loses_nothing(work):
         found = state_of(ob)
         assert found["made"] in (before["made"], after["made"]), (where, found["made"])
         assert found in (before, after), where
-        assert not loans.is_anything_lent, where
+        assert not loans._lent, where
         assert not live.memory.paused and not evaluating._busy and not cleanup._waiting, where
         assert not animation._walks, where
         # The chains go on.

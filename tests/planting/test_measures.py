@@ -16,7 +16,7 @@ from ik_addon.planting.feet.measures import distances, knee_pops, measured, wors
 from . import clips
 
 HEEL, BALL = np.array((-0.1, 0.0, -0.1)), np.array((0.2, 0.0, -0.1))
-SOLE = HeelAndBall(np.array([[HEEL, BALL]]), np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 1)))
+SOLE = HeelAndBall(np.array([[HEEL, BALL]]), np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 1)), np.zeros(1))
 RATES = [24.0, 30.0, 60.0, 120.0]
 
 
@@ -181,9 +181,8 @@ def test_distances_are_from_the_source():
 def test_figures_are_the_same_for_a_character_of_any_size(size):
     clip, truth = clips.walk(fps=30.0, seconds=3.0)
     clip = clips.retargeted(clip, 0.9)
-    sole = HeelAndBall(
-        np.tile([HEEL, BALL], (2, 1, 1)), np.tile((0.0, 0.0, 1.0), (2, 1)), np.zeros((2, clip.frame_count))
-    )
+    points, normals = np.tile([HEEL, BALL], (2, 1, 1)), np.tile((0.0, 0.0, 1.0), (2, 1))
+    sole = HeelAndBall(points, normals, np.zeros((2, clip.frame_count)), np.zeros(2))
     large = replace(sole, points=size * sole.points)
     own, other = measured(clip, sole, truth), measured(clips.scaled(clip, size), large, truth)
     for leg, larger in zip(own, other, strict=True):

@@ -90,7 +90,7 @@ def test_it_is_as_low_as_the_evaluated_mesh_however_the_foot_turns(seed):
             set_rotation(ob.pose.bones[name], Euler([random.uniform(-1.0, 1.0) for _ in range(3)]).to_quaternion())
         update()
         evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        poses = {name: array_of(evaluated.pose.bones[name].matrix)[None] for name in skin.bones}
+        poses = [array_of(evaluated.pose.bones[name].matrix)[None] for name in skin.bones]
         lowest = skin.over(array_of(evaluated.matrix_world)[None], poses)[..., 2].min()
         expected = evaluated_points(other)[:, 2].min()
         assert -1e-5 <= lowest - expected < 2e-3 * leg_length(ob)

@@ -262,7 +262,7 @@ def test_a_handler_that_fails_leaves_the_fk_pose(monkeypatch, capsys):
         update()
         rig.ob.update_tag()
         go_to(5)
-    assert held(rig.ob) == before and not loans.is_anything_lent
+    assert held(rig.ob) == before and not loans._lent
     assert "planted" in capsys.readouterr().out
     go_to(6)
     assert rig.missed() < EXACT

@@ -78,6 +78,7 @@ EVERY = {
     "influence": ("FLOAT", "FACTOR", 1.0, (0.0, 1.0), (0.0, 1.0)),
     "least_motion": ("BOOLEAN", False),
     "min_bend": ("FLOAT", "ANGLE", 0.0, (0.0, 3.14159), (0.0, 3.14159)),
+    "pin": ("ENUM", "AUTO", {"AUTO": 0, "FREE": 1, "LOCATION": 2, "ROTATION": 3, "BOTH": 4}),
     "pole_subtarget": ("STRING", ""),
     "pole_target": ("POINTER",),
     "reach": ("ENUM", "CLAMP", {"CLAMP": 0, "STRETCH": 2, "HOLD": 1}),

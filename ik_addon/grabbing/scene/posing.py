@@ -11,7 +11,7 @@ from ...authoring.keys import key_if_asked
 from ...rig.blender.animation import drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
-from ...rig.data.pins import pin_of, set_pin
+from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
 from ..solving.geometry import NO_MOVE, Point

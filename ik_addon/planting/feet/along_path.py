@@ -113,4 +113,5 @@ def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
     # Longer steps need lower hips: early, for they would bob at each step.
     falls, captured = (lowering(each.ankles - each.hips, *leg_limits(each, options))[0] for each in (there, clip))
     low = above((falls - captured).clip(0.0), max(1, round(LOW_TIME * walk.step)))[:, None] * UP
-    return Brought(replace(there, hips=there.hips - low), body_turns, body_shifts - low)
+    skins = clip.skins_at(there.ankles, there.feet)
+    return Brought(replace(there, hips=there.hips - low, skins=skins), body_turns, body_shifts - low)

@@ -118,7 +118,7 @@ def anchors_of(
     locks: list[Lock] = []
     flats: list[Flat] = []
     for leg in range(clip.leg_count):
-        below = under(clip, leg, ground)
+        below = under(sole, leg, ground)
         spans = [runs(contact) for contact in contacts[leg]]
         found: dict[tuple[int, int, int], np.ndarray] = {}
         if sole.is_point(leg):

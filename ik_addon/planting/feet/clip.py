@@ -55,6 +55,14 @@ class LegMotion:
         """(legs,), the length of each leg at full extension."""
         return self.lengths.sum(axis=1)
 
+    def skins_at(self, ankles: np.ndarray, feet: np.ndarray) -> tuple[np.ndarray | None, ...]:
+        """The skins of its feet where these have other ankles (legs, T, 3) and orientations (legs, T, 3, 3)."""
+        turns = feet @ self.feet.swapaxes(-1, -2)
+        return tuple(
+            None if skin is None else ankles[leg] + applied(turns[leg], skin - self.ankles[leg])
+            for leg, skin in enumerate(self.skins)
+        )
+
 
 UP = np.array((0.0, 0.0, 1.0))
 ANGLELESS = 1e-9

@@ -1,7 +1,7 @@
 """When heels and balls touch the ground, where on the foot these are, and how a foot stands on the ground below."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -52,11 +52,13 @@ class HeelAndBall:
     point.
     normals: (legs, 3), unit vector up from the sole, in the foot's own space.
     floors: (legs, T), height of the ground under each foot as captured, world units.
+    depths: (legs,), how far the skin reaches below heel and ball while these stand, world units.
     """
 
     points: np.ndarray
     normals: np.ndarray
     floors: np.ndarray
+    depths: np.ndarray
 
     @property
     def level(self) -> float:
@@ -84,15 +86,23 @@ def sole_of(clip: LegMotion, points: np.ndarray | None = None) -> HeelAndBall:
     along = directions(points[:, BALL] - points[:, HEEL])
     up = [applied(clip.feet[leg, frames].swapaxes(1, 2), UP).mean(axis=0) for leg, frames in enumerate(still)]
     normals = directions(across(np.array(up), along))
-    heights = HeelAndBall(points, normals, np.empty(0)).places(clip.ankles, clip.feet)[..., 2].min(axis=1)
+    found = HeelAndBall(points, normals, np.empty(0), np.empty(0))
+    heights = found.places(clip.ankles, clip.feet)[..., 2].min(axis=1)
     half = frames_in(FLOOR_TIME, clip.fps)
-    return HeelAndBall(points, normals, np.array([smooth(lowest(height, 2 * half), half) for height in heights]))
+    floors = np.array([smooth(lowest(height, 2 * half), half) for height in heights])
+    depths = np.zeros(clip.leg_count) if clip.soles is None else clip.soles.copy()
+    for leg, skin in enumerate(clip.skins):
+        if skin is not None:
+            depths[leg] = np.median((heights[leg] - skin[..., 2].min(axis=0))[still[leg]])
+    return replace(found, floors=floors, depths=depths)
 
 
 def point_soles(clip: LegMotion) -> HeelAndBall:
     """Soles of limbs that end in a point, at wrist or ankle."""
     legs = clip.leg_count
-    return HeelAndBall(np.zeros((legs, 2, 3)), np.tile(UP, (legs, 1)), np.zeros((legs, clip.frame_count)))
+    return HeelAndBall(
+        np.zeros((legs, 2, 3)), np.tile(UP, (legs, 1)), np.zeros((legs, clip.frame_count)), np.zeros(legs)
+    )
 
 
 def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
@@ -258,11 +268,9 @@ FOOTING_RINGS = 12
 """So many distances are tried for a footing, in eight directions each."""
 
 
-def under(clip: LegMotion, leg: int, ground: Ground | None) -> Ground | None:
+def under(sole: HeelAndBall, leg: int, ground: Ground | None) -> Ground | None:
     """The ground as high as heel and ball of one foot are over it while its skin stands on it."""
-    if ground is None or clip.soles is None:
-        return ground
-    return lambda points: ground(points) + clip.soles[leg]
+    return ground and (lambda points: ground(points) + sole.depths[leg])
 
 
 def on_ground(place: np.ndarray, ground: Ground | None) -> np.ndarray:

@@ -35,7 +35,8 @@ def with_plan(clip: LegMotion, plan: FootPlan) -> LegMotion:
     feet = plan.feet @ clip.feet.swapaxes(-1, -2)
     balls = plan.ankles + (feet @ (clip.balls - clip.ankles)[..., None])[..., 0]
     hips = clip.hips + plan.shifts
-    return replace(clip, hips=hips, knees=plan.knees, ankles=plan.ankles, balls=balls, feet=plan.feet)
+    skins = clip.skins_at(plan.ankles, plan.feet)
+    return replace(clip, hips=hips, knees=plan.knees, ankles=plan.ankles, balls=balls, feet=plan.feet, skins=skins)
 
 
 def worse_by(

@@ -68,13 +68,14 @@ def own_frames(clip: LegMotion, cycles: int) -> slice:
 
 
 def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
-    """A loop with so many of its cycles before it and after it, each farther by the way that one goes."""
+    """A loop with so many of its cycles before it and after it, each farther by the way that one goes; its skins are
+    left out."""
     rows, cycle = _rows(clip, cycles)
     hips, period = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0), period_of(clip)
     way = cycle[:, None] * ((hips[-1] - hips[0]) * (period / (clip.frame_count - 1)))
     points = {name: getattr(clip, name)[:, rows] + way for name in _POINTS}
     extensions = None if clip.extensions is None else clip.extensions[:, rows]
-    return replace(clip, feet=clip.feet[:, rows], extensions=extensions, **points)
+    return replace(clip, feet=clip.feet[:, rows], extensions=extensions, skins=(), **points)
 
 
 def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:

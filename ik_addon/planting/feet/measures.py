@@ -65,6 +65,18 @@ def measured(
     return found
 
 
+def compared(
+    clip: LegMotion, source: LegMotion | None, sole: HeelAndBall, contacts: np.ndarray, heights: Ground | None = None
+) -> list[tuple[dict[str, float] | None, dict[str, float]]]:
+    """Of each leg the figures of `measured` in the source of a clip (None: it has none) and in the clip, there with
+    those of `distances`."""
+    after = measured(clip, sole, contacts, heights)
+    if source is None:
+        return [(None, own) for own in after]
+    before, away = measured(source, sole, contacts, heights), distances(clip, source)
+    return [(old, new | far) for old, new, far in zip(before, after, away, strict=True)]
+
+
 def distances(clip: LegMotion, source: LegMotion) -> list[dict[str, float]]:
     """How far each leg of a clip is at most from where it is in its source: its ankle, and its hip with the body."""
     ways = [np.linalg.norm(getattr(clip, name) - getattr(source, name), axis=-1) for name in ("ankles", "hips")]
@@ -111,7 +123,7 @@ def _floors(clip: LegMotion, places: np.ndarray, sole: HeelAndBall, heights: Gro
     """(legs, 2, T), the height at which heels and balls stand on the ground."""
     if heights is None:
         return np.repeat(sole.floors[:, None] / clip.size, 2, axis=1)
-    grounds = [under(clip, leg, heights) for leg in range(clip.leg_count)]
+    grounds = [under(sole, leg, heights) for leg in range(clip.leg_count)]
     points = clip.size * places.reshape(clip.leg_count, -1, 3)
     found = [ground(own) for ground, own in zip(grounds, points, strict=True) if ground is not None]
     return np.array(found).reshape(places.shape[:-1]) / clip.size
@@ -144,7 +156,7 @@ def _of_skin(
     if heights is not None:
         floors = heights(skin.reshape(-1, 3)).reshape(skin.shape[:-1])
     else:
-        floors = sole.floors[leg] - (0.0 if clip.soles is None else clip.soles[leg])
+        floors = sole.floors[leg] - sole.depths[leg]
     lowest = (skin[..., 2] - floors).min(axis=0) / clip.size
     floating = float(np.maximum(lowest[stands], 0.0).mean()) if stands.any() else 0.0
     return {"floating": floating, "sunken": float(np.maximum(-lowest, 0.0).max())}

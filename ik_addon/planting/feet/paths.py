@@ -193,7 +193,7 @@ def carried_over(clip: LegMotion, sole: HeelAndBall, ground: Ground | None) -> L
     """
     half, ankles = frames_in(BODY_TIME, clip.fps), clip.ankles.copy()
     for leg, ways in enumerate(sole.places(clip.ankles, clip.feet)):
-        below = under(clip, leg, ground)
+        below = under(sole, leg, ground)
         if below is not None:
             ankles[leg, :, 2] += smooth(below(ways.mean(axis=0)) - sole.floors[leg], half)
     return replace(clip, ankles=ankles, balls=clip.balls + ankles - clip.ankles)

@@ -254,7 +254,7 @@ def _planned(
     carried = carried_over(clip, sole, ground)
     paths = [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     if ground is not None:
-        grounds = [under(clip, leg, ground) for leg in range(clip.leg_count)]
+        grounds = [under(sole, leg, ground) for leg in range(clip.leg_count)]
         cleared_paths = zip(paths, contacts, grounds, strict=True)
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])

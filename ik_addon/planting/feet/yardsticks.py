@@ -46,7 +46,7 @@ def human_feet(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, heights
     ankles, toes = over_ground(clip.ankles), over_ground(clip.balls)
     soles = over_ground(sole.places(clip.ankles, clip.feet))[..., 2].min(axis=(0, 1))
     # As captured the ground is as high as heels and balls, and skin reaches below these.
-    levels = sole.level - (np.zeros(clip.leg_count) if clip.soles is None else clip.soles)
+    levels = sole.level - sole.depths
     skins = [
         over_ground(skin, level)[..., 2].min(axis=0)
         for skin, level in zip(clip.skins, levels, strict=False)

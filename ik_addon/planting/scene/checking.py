@@ -18,20 +18,18 @@ from ...solvers import ChainError
 from ..feet.clip import LegMotion
 from ..feet.contacts import HeelAndBall, sole_of
 from ..feet.curves import runs
-from ..feet.measures import distances, knee_pops, measured, worst_contact
+from ..feet.measures import compared, knee_pops, worst_contact
 from ..feet.options import Options
 from ..feet.treadmill import Standing, stands_on
 from ..feet.yardsticks import yardsticks_of
 from .limbs import keyed_contacts
 from .plant import Ground, planted_on
 from .reading import Leg, legs_of, shown, source_shown
-from .skin import FootSkin, skin_of_foot
+from .skin import Skins, skins_of_feet
 from .sources import kept_settings, source_of
 
 _FEWEST = 3
 """Frames without which nothing moves."""
-_FOOT = 1.0
-"""Part of a leg as far from whose ankle the skin of its foot may be: toy figures have large feet."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,7 @@ def feet_checked(
     ob: bpy.types.Object,
     frames: range,
     ground: Ground | None = None,
+    known: Skins | None = None,
 ) -> Steps[list[dict]]:
     """In steps: how well the feet of an armature object stand, an entry for each leg; nothing changes. See
     `feet_seen`.
@@ -68,7 +67,7 @@ def feet_checked(
     without one. pop_frames: where the knee pops. before, after: the figures of `measured`, of the source (None: there
     is none) and of what is shown; `after` with the figures of `distances` from the source.
     """
-    return _entries((yield from feet_seen(context, ob, frames, ground)))
+    return _entries((yield from feet_seen(context, ob, frames, ground, known)))
 
 
 check_feet = at_once(feet_checked)
@@ -79,7 +78,7 @@ def feet_seen(
     ob: bpy.types.Object,
     frames: range,
     ground: Ground | None = None,
-    known: dict[str, FootSkin | None] | None = None,
+    known: Skins | None = None,
 ) -> Steps[FeetSeen]:
     """In steps: the feet of an armature object, and what they should do.
 
@@ -96,7 +95,7 @@ def feet_seen(
     ground = ground or planted_on(context, ob)
     heights = ground.heights(context.evaluated_depsgraph_get())
     has_source = source_of(ob) is not None
-    skins = _skins(ob, legs, {} if known is None else known)
+    skins = skins_of_feet(ob, [(leg.foot, leg.length) for leg in legs], known)
     clip = yield from part_of(shown(context, ob, legs, frames, skins), 0, 1 + has_source)
     before = None
     if has_source:
@@ -115,14 +114,6 @@ def feet_seen(
     sole = sole or sole_of(before or clip)
     contacts = _contacts(ob, legs, frames, found)
     return FeetSeen(ob, legs, frames, clip, before, sole, contacts, standing, ground.kind)
-
-
-def _skins(ob: bpy.types.Object, legs: Sequence[Leg], known: dict[str, FootSkin | None]) -> list[FootSkin | None]:
-    for leg in legs:
-        if leg.foot not in known:
-            near = _FOOT * sum(leg.lengths) / ob.matrix_world.median_scale
-            known[leg.foot] = skin_of_foot(ob, leg.foot, near) if leg.foot else None
-    return [known[leg.foot] for leg in legs]
 
 
 def clips_checked(
@@ -154,7 +145,7 @@ def clips_checked(
             frames: range,
             ob: bpy.types.Object = ob,
             own: Sequence[ChainName] = own,
-            skins: dict[str, FootSkin | None] = skins,
+            skins: Skins = skins,
         ) -> Steps[dict]:
             is_short = feet and len(frames) < _FEWEST
             try:
@@ -176,7 +167,7 @@ def _checked(
     armatures: Sequence[bpy.types.Object],
     frames: range,
     ground: Ground | None,
-    skins: dict[str, FootSkin | None],
+    skins: Skins,
     metrics: bool,
 ) -> Steps[dict]:
     """In steps: the entry of a check of chains in what plays, with the feet of armature objects."""
@@ -217,10 +208,7 @@ def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: n
 
 def _entries(seen: FeetSeen) -> list[dict]:
     legs, frames, clip, before, contacts = seen.legs, seen.frames, seen.clip, seen.before, seen.contacts
-    heights = seen.standing.heights
-    after = measured(clip, seen.sole, contacts, heights)
-    source = measured(before, seen.sole, contacts, heights) if before else [None] * len(legs)
-    away = distances(clip, before) if before else [{}] * len(legs)
+    figures = compared(clip, before, seen.sole, contacts, seen.standing.heights)
     return [
         {
             "armature": seen.ob.name,
@@ -232,8 +220,8 @@ def _entries(seen: FeetSeen) -> list[dict]:
             "contacts": sum(len(runs(mask)) for mask in contacts[k]),
             "slide_frames": worst and [frames[row] for row in worst],
             "pop_frames": [[frames[row] for row in pop] for pop in knee_pops(clip, k)],
-            "before": source[k],
-            "after": after[k] | away[k],
+            "before": figures[k][0],
+            "after": figures[k][1],
         }
         for k, (leg, worst) in enumerate(zip(legs, worst_contact(clip, seen.sole, contacts), strict=True))
     ]

@@ -28,9 +28,10 @@ from .edits import with_edits
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
-from .reading import Capture, captured, carrier_of, reaching
+from .reading import Capture, captured, carrier_of, leg_of, reaching
 from .report import report_of
 from .riders import Riders, riders_of
+from .skin import FootSkin, Skins, skins_of_feet
 from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
 from .writing import body_keys, controls_placed, write_plan
 
@@ -90,15 +91,16 @@ def planted(
     ground: Ground | None = None,
     footprints: bool = False,
     path: bpy.types.Object | None = None,
+    skins: Skins | None = None,
 ) -> Steps[dict]:
     """In steps: let the feet of these legs, all of one armature, stand still in each contact; the body follows.
 
     The motion is that of the bones' own keys. What is keyed, controls and the bone that carries the body, is keyed in
     copies of their actions; planting again begins with the same motion and writes into the same copies. Contacts are
     found, or are those that keys of the legs' Contact say. footprints: give each stance an Empty; those that there are,
-    and that were moved, move their stances. path: a curve along which the character walks; None: as captured. Comes to
-    a report. Raises ChainError that names the bone, with nothing changed. Closed before the end, the steps leave
-    everything as it was.
+    and that were moved, move their stances. path: a curve along which the character walks; None: as captured. skins: of
+    its feet, as far as they were read for another clip. Comes to a report. Raises ChainError that names the bone, with
+    nothing changed. Closed before the end, the steps leave everything as it was.
     """
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
@@ -121,7 +123,8 @@ def planted(
         carrier.analytic_ik_body_influence = 0.0
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        capture, rows = yield from part_of(_read(context, tips, carrier, riders, frames), 0, 2)
+        own = skins_of_feet(ob, [(leg.foot, leg.length) for leg in map(leg_of, tips)], skins)
+        capture, rows = yield from part_of(_read(context, tips, carrier, riders, frames, own), 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options) if path is not None else None
@@ -148,7 +151,8 @@ def planted(
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        after = yield from part_of(captured(context, tips, carrier, frames, solved=True, at_feet=True), 3, 4)
+        steps = captured(context, tips, carrier, frames, solved=True, at_feet=True, skins=own)
+        after = yield from part_of(steps, 3, 4)
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
@@ -167,9 +171,10 @@ def _read(
     carrier: bpy.types.PoseBone,
     riders: Riders | None,
     frames: range,
+    skins: Sequence[FootSkin | None],
 ) -> Steps[tuple[Capture, list[np.ndarray]]]:
     """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
-    reading = captured(context, tips, carrier, frames, at_feet=True)
+    reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins)
     if riders is None:
         with source_playing(tips[0].id_data):
             return (yield from reading), []
@@ -186,9 +191,10 @@ def planted_and_kept(
     ground: Ground,
     footprints: bool = False,
     path: bpy.types.Object | None = None,
+    skins: Skins | None = None,
 ) -> Steps[dict]:
     """In steps: the same, and the action keeps how, for `planted_again`."""
-    steps = planted(context, tips, frames, options, ground, footprints, path)
+    steps = planted(context, tips, frames, options, ground, footprints, path, skins)
     report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
         **asdict(options),

@@ -31,7 +31,7 @@ from ...rig.blender.rotations import (
     rotation_in,
     turns_in,
 )
-from ...rig.blender.sampling import Sampler
+from ...rig.blender.sampling import Judge, Sampler
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
@@ -43,7 +43,8 @@ from ...rig.pose.tracks import Reading
 from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
-from ..feet.clip import LegMotion
+from ..feet.clip import LegMotion, applied
+from ..feet.options import EXACT
 from ..feet.treadmill import Space
 from .limbs import foot_of, keyed_control
 from .skin import FootSkin
@@ -207,13 +208,15 @@ class Capture:
     """What the FK pose of some legs does over frames, and what carries it.
 
     clip: the legs. held: (legs, 3, 3), how each foot stands against its target. body: what carries them; None if that
-    was not asked for. loose: which feet were read that do not hang on their legs.
+    was not asked for. loose: which feet were read that do not hang on their legs. ends: (legs, T, 3), where the leg
+    of each foot ends, from its ankle in its own space: elsewhere where bones stretch or have keys of location.
     """
 
     clip: LegMotion
     held: np.ndarray
     body: BodyRows | None
     loose: tuple[bool, ...]
+    ends: np.ndarray
 
 
 def captured(
@@ -223,25 +226,30 @@ def captured(
     frames: range,
     solved: bool = False,
     at_feet: bool = False,
+    skins: Sequence[FootSkin | None] = (),
 ) -> Steps[Capture]:
     """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
-    carrier: the bone that carries them, if that is to be moved. at_feet: a leg whose foot hangs on something else, and
-    carries its target, ends at that foot. Raises ChainError that names the bone where a chain
-    cannot be read.
+    carrier: the bone that carries them, if that is to be moved. at_feet: ankles are where feet are seen, also of a leg
+    whose foot hangs on something else, and carries its target. skins: of their feet, which are to be seen too. Raises
+    ChainError that names the bone where a chain cannot be read.
     """
-    sampled = sampled_over(context, tips, frames)
+    ob, count = tips[0].id_data, len(frames)
+    judge = Judge()
+    is_told = not any(judge.not_simple(ob, name) for skin in skins if skin for name in skin.bones)
+    sampled = sampled_over(context, tips, frames) if is_told else None
+    skins = skins or [None] * len(tips)
     if sampled is not None:
         yield len(frames), len(frames)
         pairs = zip(tips, sampled.values(), strict=True)
         rows = [_tracked(reading, frames, solved, _loose_foot(tip) if at_feet else None) for tip, reading in pairs]
+        _sample_beside(tips, skins, rows, frames)
         body = _carried_over(carrier, frames) if carrier is not None else None
     else:
-        rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet)
-    ob, count = tips[0].id_data, len(frames)
-    to_ball, soles = zip(*(ball_of_chain(tip, at_feet) for tip in tips), strict=True)
-    legs = [_leg_over(own, ball, count) for own, ball in zip(rows, to_ball, strict=True)]
-    joints, lengths, feet, balls = (np.array(each) for each in zip(*legs, strict=True))
+        rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet, skins)
+    legs = [leg_of(tip, at_feet) for tip in tips]
+    found = [_leg_over(own, leg.ball, count, at_feet) for own, leg in zip(rows, legs, strict=True)]
+    joints, lengths, feet, balls, ends = (np.array(each) for each in zip(*found, strict=True))
     clip = LegMotion(
         fps=clip_rate(context.scene, frames),
         # Single precision lengthens limbs by a millionth at a frame.
@@ -251,11 +259,12 @@ def captured(
         ankles=joints[:, :, 2],
         balls=balls,
         feet=feet,
-        soles=np.array(soles) * ob.matrix_world.median_scale,
-        rests=np.array([_rest_heights(ob, tip, ball) for tip, ball in zip(tips, to_ball, strict=True)]),
+        soles=np.array([leg.sole for leg in legs]),
+        rests=np.array([leg.rests for leg in legs]),
+        skins=tuple(_skin_over(skin, own, count) for skin, own in zip(skins, rows, strict=True)),
     )
     held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
-    return Capture(clip, held, body, tuple(not own.hangs for own in rows))
+    return Capture(clip, held, body, tuple(not own.hangs for own in rows), ends)
 
 
 @dataclass(slots=True)
@@ -264,7 +273,8 @@ class _Rows:
 
     worlds: (T, 4, 4), from that space to the world. joints: (T, links + 1, 3). feet: (T, 4, 4), of its foot, empty
     without one. held: how that stands against its target. hangs: False where the foot does not hang on the leg; then
-    it stands where its head is, and not where the leg ends.
+    it stands where its head is, and not where the leg ends. beside: (bones, T or 1, 4, 4), in the space of the foot, of
+    those that deform its skin; empty if that is not to be seen.
     """
 
     worlds: Sequence | np.ndarray
@@ -272,6 +282,7 @@ class _Rows:
     feet: Sequence | np.ndarray
     held: Quaternion | None = None
     hangs: bool = True
+    beside: Sequence = ()
 
 
 def _stepped_through(
@@ -281,10 +292,12 @@ def _stepped_through(
     frames: range,
     solved: bool,
     at_feet: bool,
+    skins: Sequence[FootSkin | None],
 ) -> Steps[tuple[list[_Rows], BodyRows | None]]:
     """In steps: the legs, frame by frame, and what carries them, see Capture."""
     ob, orders, body = tips[0].id_data, KnownOrders(), []
-    rows = {ChainName(ob.name_full, tip.name): _Rows([], [], []) for tip in tips}
+    rows = {ChainName(ob.name_full, tip.name): _Rows([], [], [], beside=[]) for tip in tips}
+    deforming = {chain: skin.bones if skin else () for chain, skin in zip(rows, skins, strict=True)}
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             reader = scene.armature(ob)
@@ -302,9 +315,19 @@ def _stepped_through(
                 if foot is not None:
                     own.feet.append(array_of(foot))
                 own.held = limb.held or own.held
+                if deforming[chain]:
+                    seen = foot_of(ob.pose.bones[chain.tip])
+                    to_foot, *poses = (reader.pose_of(reader.tip(n)) for n in (seen.name, *deforming[chain]))
+                    own.beside.append([array_of(to_foot.inverted_safe() @ pose) for pose in poses])
             yield step
     found = [
-        _Rows(np.array(own.worlds), np.array(own.joints), np.array(own.feet), own.held, own.hangs)
+        replace(
+            own,
+            worlds=np.array(own.worlds),
+            joints=np.array(own.joints),
+            feet=np.array(own.feet),
+            beside=[*np.swapaxes(own.beside, 0, 1)] if own.beside else (),
+        )
         for own in rows.values()
     ]
     return found, BodyRows(*map(np.array, zip(*body, strict=True))) if body else None
@@ -334,23 +357,47 @@ def _tracked(reading: Reading, frames: range, solved: bool, loose: bpy.types.Pos
     return _Rows(reading.goal.to_world, joints_of(model, fk), feet, model.foot.held)
 
 
+def _sample_beside(
+    tips: Sequence[bpy.types.PoseBone], skins: Sequence[FootSkin | None], rows: Sequence[_Rows], frames: range
+) -> None:
+    """Add to legs from F-Curves what deforms the skins of their feet."""
+    with Sampler(frames, in_bulk=True) as sampler:
+        for tip, skin, own in zip(tips, skins, rows, strict=True):
+            if skin is not None:
+                foot, *poses = (sampler.poses(tip.id_data, name) for name in (foot_of(tip).name, *skin.bones))
+                own.beside = [np.linalg.inv(foot) @ pose for pose in poses]
+
+
+def _skin_over(skin: FootSkin | None, rows: _Rows, count: int) -> np.ndarray | None:
+    """The skin of a leg's foot over frames, (points, T, 3), in the world."""
+    if skin is None or not len(rows.feet):
+        return None
+    points = skin.over(np.asarray(rows.worlds) @ np.asarray(rows.feet), rows.beside)
+    return np.broadcast_to(points, (len(points), count, 3))
+
+
 def _leg_over(
-    rows: _Rows, to_ball: np.ndarray | None, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """In the world: joints (T, 3, 3), lengths (T, 2), foot (T, 3, 3) and ball (T, 3) of a leg."""
+    rows: _Rows, to_ball: np.ndarray | None, count: int, at_feet: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """In the world: joints (T, 3, 3), lengths (T, 2), foot (T, 3, 3) and ball (T, 3) of a leg; and where it ends
+    (T, 3), see Capture."""
     joints = _in_world(rows.worlds, rows.joints)
     joints = np.broadcast_to(joints, (count, *joints.shape[1:]))
     lengths = np.linalg.norm(np.diff(joints, axis=1), axis=-1)
-    if not rows.hangs:
-        joints = joints.copy()
-        joints[:, -1] = _in_world(rows.worlds, np.asarray(rows.feet)[:, None, :3, 3])[:, 0]
     if joints.shape[1] != 3:
         joints, lengths = map(np.array, zip(*map(in_two_links, joints), strict=True))
     if to_ball is None or not len(rows.feet):
-        return joints, lengths, np.tile(np.eye(3), (count, 1, 1)), joints[:, 2]
+        return joints, lengths, np.tile(np.eye(3), (count, 1, 1)), joints[:, 2], np.zeros((count, 3))
     feet = matrices_of(multiply(turns_in(rows.worlds), turns_in(rows.feet)))
-    ball = _in_world(rows.worlds, _in_world(rows.feet, to_ball[None, None]))[:, 0]
-    return joints, lengths, np.broadcast_to(feet, (count, 3, 3)), np.broadcast_to(ball, (count, 3))
+    points = np.array((np.zeros(3), to_ball))[None]
+    head, ball = _in_world(rows.worlds, _in_world(rows.feet, points)).swapaxes(0, 1)
+    ends = np.zeros((count, 3))
+    if at_feet:
+        joints, end = joints.copy(), joints[:, 2].copy()
+        joints[:, 2] = head
+        # A foot that does not hang on its leg is moved itself.
+        ends += applied(feet.swapaxes(-1, -2), end - head) * rows.hangs
+    return joints, lengths, np.broadcast_to(feet, (count, 3, 3)), np.broadcast_to(ball, (count, 3)), ends
 
 
 def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -370,23 +417,12 @@ def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> BodyRows:
 
 
 def reaching(capture: Capture) -> LegMotion:
-    """The legs, those with loose feet as long as it takes to reach these: they may be farther, and need not be reached
-    better than they were."""
+    """The legs, those that do not end at their feet as long as it takes to reach these: they may be farther, and need
+    not be reached better than they were."""
     clip = capture.clip
     shares = np.linalg.norm(clip.ankles - clip.hips, axis=-1).max(axis=1) / clip.lengths.sum(axis=1)
-    return replace(clip, lengths=clip.lengths * np.where(capture.loose, np.maximum(shares, 1.0), 1.0)[:, None])
-
-
-def _rest_heights(ob: bpy.types.Object, tip: bpy.types.PoseBone, ball: np.ndarray | None) -> tuple[float, float]:
-    """How high the hip of a leg is in the rest pose, and the lower one of its ankle and the ball of its foot."""
-    ankle, foot = tip.bone.matrix_local @ end_in_tip(tip), foot_of(tip)
-    points = [ankle] if foot is None or ball is None else [ankle, foot.bone.matrix_local @ Vector(ball)]
-    return heights_of(ob, chain_bones(tip)[0].bone.head_local, points)
-
-
-def heights_of(ob: bpy.types.Object, hip: Vector, points: Iterable[Vector]) -> tuple[float, float]:
-    """How high a hip is in the world, and the lowest of some points; all in armature space."""
-    return (ob.matrix_world @ hip).z, min((ob.matrix_world @ point).z for point in points)
+    apart = capture.loose | (np.linalg.norm(capture.ends, axis=-1).max(axis=1) > EXACT * clip.size)
+    return replace(clip, lengths=clip.lengths * np.where(apart, np.maximum(shares, 1.0), 1.0)[:, None])
 
 
 def _in_fk(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
@@ -423,12 +459,6 @@ def in_two_links(points: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
 
 _LONGEST_FOOT = 0.6
 """Of a foot, part of its leg: importers put the tails of bones without a child anywhere."""
-
-
-def ball_of_chain(tip: bpy.types.PoseBone, at_feet: bool = True) -> tuple[np.ndarray | None, float]:
-    """The same of a chain's tip: see `ball_of`, and for `at_feet` `captured`."""
-    end = tip.bone.matrix_local @ end_in_tip(tip)
-    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, foot_of(tip) if at_feet else end_bone(tip), end)
 
 
 def ball_of(
@@ -473,12 +503,17 @@ class Leg:
     sole: float
     rests: tuple[float, float]
 
+    @property
+    def length(self) -> float:
+        """Of the leg at full extension, world units."""
+        return sum(self.lengths)
+
 
 def legs_of(ob: bpy.types.Object) -> list[Leg]:
     """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
     tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
-        return [_leg(known_bones(tip), link_bones(known_bones(tip)), foot_of(tip), end_in_tip(tip)) for tip in tips]
+        return [leg_of(tip) for tip in tips]
     found, pose = [], ob.pose.bones
     for limb in find_limbs(ob.data.bones).limbs:
         bones = [pose[name] for name in limb.bones]
@@ -488,6 +523,12 @@ def legs_of(ob: bpy.types.Object) -> list[Leg]:
         found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))
     # In the order that chains have.
     return sorted(found, key=lambda leg: pose.find(leg.tip))
+
+
+def leg_of(tip: bpy.types.PoseBone, at_feet: bool = True) -> Leg:
+    """The leg of a chain. at_feet: see `captured`."""
+    bones = known_bones(tip)
+    return _leg(bones, link_bones(bones), foot_of(tip) if at_feet else end_bone(tip), end_in_tip(tip))
 
 
 def _leg(
@@ -512,7 +553,7 @@ def _leg(
         ball=ball,
         lengths=(scale * thigh, scale * (sum(lengths) - thigh)),
         sole=scale * sole,
-        rests=heights_of(ob, bones[0].bone.head_local, points),
+        rests=((ob.matrix_world @ bones[0].bone.head_local).z, min((ob.matrix_world @ point).z for point in points)),
     )
 
 
@@ -564,7 +605,7 @@ def _seen(
     )
     lengths, soles, rests = (np.array([getattr(leg, name) for leg in legs]) for name in ("lengths", "sole", "rests"))
     rate = clip_rate(context.scene, frames)
-    skin = tuple(each and each.over(world, poses) for each in skins)
+    skin = tuple(each and each.over(world, [poses[name] for name in each.bones]) for each in skins)
     return LegMotion(rate, lengths, hips, knees, ankles, balls, np.array(feet), soles, rests, skin)
 
 

@@ -11,7 +11,7 @@ from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion, vectors_of
 from ..feet.holds import Hold
-from ..feet.measures import distances, measured, new_pops
+from ..feet.measures import compared, new_pops
 from ..feet.planning import FootPlan
 from ..feet.treadmill import Space, Stage
 
@@ -42,8 +42,7 @@ def report_of(
     """The report of a plan. stage: the clip that was planted. after: the legs as they are solved now. path: figures of
     what it walks along."""
     before, ground = stage.clip, stage.ground
-    figures = [measured(ground.seen_from(clip), stage.sole, plan.contacts, ground.heights) for clip in (before, after)]
-    away = distances(after, before)
+    figures = compared(ground.seen_from(after), stage.seen, stage.sole, plan.contacts, ground.heights)
     chains = []
     for k, tip in enumerate(tips):
         locks = [lock for lock in plan.locks if lock.leg == k]
@@ -56,11 +55,11 @@ def report_of(
                     {"point": _POINTS[lock.point], "first": frames[lock.first], "last": frames[lock.last]}
                     for lock in locks
                 ],
-                "slide_before": figures[0][k]["slide"] * float(before.reaches[k]),
-                "slide_after": figures[1][k]["slide"] * float(before.reaches[k]),
+                "slide_before": figures[k][0]["slide"] * float(before.reaches[k]),
+                "slide_after": figures[k][1]["slide"] * float(before.reaches[k]),
                 "pop_frames": [[frames[row] for row in pop] for pop in new_pops(before, after, k)],
-                "before": figures[0][k],
-                "after": figures[1][k] | away[k],
+                "before": figures[k][0],
+                "after": figures[k][1],
             }
         )
     report = {

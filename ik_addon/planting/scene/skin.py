@@ -1,6 +1,6 @@
 """The skin of feet: what of a character's meshes comes nearest to the ground, however the feet turn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -13,6 +13,8 @@ _DIRECTIONS = 1000
 """In which the outermost points of a foot are looked for: about 7 degrees apart."""
 _OWN = 0.5
 """Weight of foot and toes from which on skin is theirs."""
+_FOOT = 1.0
+"""Part of a leg as far from whose ankle the skin of its foot may be: toy figures have large feet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +29,35 @@ class FootSkin:
     weights: np.ndarray
     rests: np.ndarray
 
-    def over(self, worlds: np.ndarray, poses: Mapping[str, np.ndarray]) -> np.ndarray:
+    def over(self, worlds: np.ndarray, poses: Sequence[np.ndarray]) -> np.ndarray:
         """(points, T, 3), where they are in the world, as Blender's Armature modifier deforms them.
 
-        worlds: (T, 4, 4), of the armature object. poses: (T, 4, 4), of its bones, in its space.
+        worlds: (T, 4, 4), of a space such as that of the armature object. poses: (T, 4, 4) each, or (1, 4, 4), of the
+        bones in that space.
         """
-        spaces = worlds @ np.array([poses[name] for name in self.bones])
-        places = np.einsum("btij,bpj->bpti", spaces[..., :3, :3], self.rests) + spaces[:, None, :, :3, 3]
-        return np.einsum("pb,bpti->pti", self.weights, places)
+        spaces = np.array(np.broadcast_arrays(*(worlds @ pose for pose in poses)))[:, :, :3]
+        rests = np.concatenate((self.rests, np.ones((*self.rests.shape[:2], 1))), axis=2)
+        shares = (self.weights.T[..., None] * rests).swapaxes(0, 1).reshape(len(self.weights), -1)
+        places = shares @ spaces.transpose(0, 3, 1, 2).reshape(shares.shape[1], -1)
+        return places.reshape(len(shares), -1, 3)
+
+
+Skins = dict[str, FootSkin | None]
+"""The skins of feet by their bones, as far as they were read; None of one that has none."""
+
+
+def skins_of_feet(
+    ob: bpy.types.Object, feet: Iterable[tuple[str, float]], known: Skins | None = None
+) -> list[FootSkin | None]:
+    """The skins of feet of an armature object, "" of a leg without one; each with the length of its leg in the world.
+
+    known: those that were read before; what is read is added.
+    """
+    feet, known = list(feet), {} if known is None else known
+    for foot, length in feet:
+        if foot not in known:
+            known[foot] = skin_of_foot(ob, foot, _FOOT * length / ob.matrix_world.median_scale) if foot else None
+    return [known[foot] for foot, _ in feet]
 
 
 def skin_of_foot(ob: bpy.types.Object, foot: str, size: float) -> FootSkin | None:
@@ -45,7 +68,7 @@ def skin_of_foot(ob: bpy.types.Object, foot: str, size: float) -> FootSkin | Non
     if not seen:
         return None
     points = np.array([point for point, _ in seen])
-    outermost = np.unique((points @ _directions().T).argmax(axis=0)).tolist()
+    outermost = np.unique((_directions() @ points.T).argmax(axis=1)).tolist()
     names = tuple(dict.fromkeys(name for k in outermost for name in seen[k][1]))
     weights = np.array([[seen[k][1].get(name, 0.0) for name in names] for k in outermost])
     to_bones = [np.array(ob.data.bones[name].matrix_local.inverted_safe()) for name in names]
@@ -72,11 +95,14 @@ def _weighted(
         matrix = np.array(to_armature)
         points = points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
         names = [group.name if group.name in deforming else "" for group in other.vertex_groups]
+        owns = {k for k, name in enumerate(names) if name in own}
         for k in np.flatnonzero(np.linalg.norm(points - np.array(ankle), axis=1) < reach).tolist():
             if other.parent_type == "BONE" and other.parent_bone in own:
                 yield points[k], {other.parent_bone: 1.0}
                 continue
-            groups: Sequence[bpy.types.VertexGroupElement] = other.data.vertices[k].groups
+            groups = other.data.vertices[k].groups
+            if owns.isdisjoint([each.group for each in groups]):
+                continue
             weights = {names[each.group]: each.weight for each in groups if names[each.group] and each.weight > 0.0}
             if sum(weights.get(name, 0.0) for name in own) > _OWN * sum(weights.values()):
                 yield points[k], weights

@@ -22,6 +22,7 @@ from ..feet.options import Options
 from .checking import feet_checked
 from .plant import Ground, planted_and_kept
 from .reading import leg_tips
+from .skin import Skins
 from .sources import forget_source, source_of
 
 
@@ -58,17 +59,18 @@ def clips_planted(
         raise NothingToPlantError(messages.OF(whose=whose, said=messages.NO_MOTION()))
     chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
     present = [own] if own and is_current else [*filter(None, chosen)]
-    called, entries = clip_entries(chosen), []
+    called, entries, skins = clip_entries(chosen), [], {}
 
     def work(frames: range) -> Steps[dict | ChainError]:
         start, error = perf_counter(), None
         try:
-            yield from part_of(in_time(planted_and_kept(context, tips, frames, options, ground, path=path)), 0, 2)
+            steps = planted_and_kept(context, tips, frames, options, ground, path=path, skins=skins)
+            yield from part_of(in_time(steps), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand, or there is no time for all of them.
             error = refusal
         if error is None:
-            entries.append((yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)))
+            entries.append((yield from part_of(_baked(context, ob, chains, frames, ground, skins, start), 1, 2)))
             if not keep_controls:
                 _put_in_place_of_source(ob)
             return entries[-1]
@@ -124,12 +126,13 @@ def _baked(
     chains: Sequence[ChainName],
     frames: range,
     ground: Ground,
+    skins: Skins,
     start: float,
 ) -> Steps[dict]:
-    """Bake chains into the planted action; comes to the entry of the report, with the feet. start: of the clip's
-    time."""
+    """Bake chains into the planted action; comes to the entry of the report, with the feet. skins: of these, as far as
+    they are known. start: of the clip's time."""
     report = yield from part_of(baked(context, chains, frames, "CURRENT", last=False), 0, 2)
-    feet = yield from part_of(feet_checked(context, ob, frames, ground), 1, 2)
+    feet = yield from part_of(feet_checked(context, ob, frames, ground, skins), 1, 2)
     return {**report["files"][0], "seconds": perf_counter() - start, "feet": feet}
 
 

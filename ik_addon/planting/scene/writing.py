@@ -144,7 +144,8 @@ def _thirds(
                 if key in turned:
                     place = placer.world_with(key, {key.modes[1]: weights @ turned[key][row : row + 2]})
                 foot = np.array(rotation_in(place).to_matrix(), float) @ capture.held[k]
-                place.translation = weights @ [each[k, row] for each in stands] - foot @ plan.pivots[k, row]
+                end = weights @ capture.ends[k, row : row + 2] - plan.pivots[k, row]
+                place.translation = weights @ [each[k, row] for each in stands] + foot @ end
                 place = _key_place(placer, key, targets[k], place)
                 thirds.setdefault((key, row), []).append(np.array(placer.place(key, place)[0]))
     return thirds
@@ -175,10 +176,10 @@ def _turn_back(controls: Iterable[Control]) -> None:
 
 
 def _target_worlds(capture: Capture, plan: FootPlan) -> np.ndarray:
-    """Where targets go, (legs, frames, 4, 4): to the ankles, turned as the feet want it."""
+    """Where targets go, (legs, frames, 4, 4): to where the legs of the feet end, turned as these want it."""
     worlds = np.tile(np.eye(4), (*plan.ankles.shape[:2], 1, 1))
     worlds[..., :3, :3] = plan.feet @ capture.held.swapaxes(-1, -2)[:, None]
-    worlds[..., :3, 3] = plan.ankles
+    worlds[..., :3, 3] = plan.ankles + applied(plan.feet, capture.ends)
     return worlds
 
 

@@ -86,8 +86,8 @@ def shown_clip(ob: bpy.types.Object) -> Clip | None:
 
 
 def heard_strips(data: bpy.types.AnimData) -> list[bpy.types.NlaStrip]:
-    """The NLA strips that are not muted, in tracks that are not."""
-    tracks = list(data.nla_tracks)
+    """The NLA strips that play at some frame: those that are not muted, in tracks that are not."""
+    tracks = list(data.nla_tracks) if data.use_nla else []
     heard = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
     return [strip for track in heard for strip in track.strips if not strip.mute]
 
@@ -163,7 +163,7 @@ def play(ob: bpy.types.Object, clip: Clip | None) -> None:
 def is_layered(ob: bpy.types.Object) -> bool:
     """Whether NLA strips have a part in what an object plays."""
     data = ob.animation_data
-    return data is not None and data.use_nla and bool(heard_strips(data))
+    return data is not None and bool(heard_strips(data))
 
 
 @contextmanager
@@ -326,7 +326,7 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
     if data is None:
         return
     to_scene = scene.render.frame_map_new / scene.render.frame_map_old
-    for strip in _strips(data):
+    for strip in heard_strips(data):
         yield from (strip.frame_start * to_scene, strip.frame_end * to_scene)
     for curves in _current(data):
         for curve in filter(plays, curves):
@@ -340,21 +340,13 @@ def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:
     data = ob.animation_data
     if data is not None:
         yield from _current(data)
-        yield from homes_of_strips(_strips(data))
+        yield from homes_of_strips(heard_strips(data))
 
 
 def _current(data: bpy.types.AnimData) -> list:
     """The collections of F-Curves of the current action; none if an NLA track plays alone."""
     solo = data.use_nla and any(track.is_solo for track in data.nla_tracks)
     return [] if solo and not data.use_tweak_mode else current_fcurve_collections(data)
-
-
-def _strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
-    """The NLA strips that play at some frame."""
-    tracks = list(data.nla_tracks) if data.use_nla else []
-    alone = [track for track in tracks if track.is_solo]
-    for track in alone or (track for track in tracks if not track.mute):
-        yield from (strip for strip in track.strips if not strip.mute)
 
 
 def _moving_paths(names: Iterable[str]) -> tuple[str, ...]:

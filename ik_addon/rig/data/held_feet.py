@@ -35,18 +35,6 @@ def new_footprint(ob: bpy.types.Object) -> Footprint:
     return getattr(ob, _FOOTPRINT)
 
 
-def _register_footprint() -> None:
-    """Let Empties keep what stance they show."""
-    bpy.utils.register_class(Footprint)
-    setattr(bpy.types.Object, _FOOTPRINT, bpy.props.PointerProperty(name="Footprint", type=Footprint))
-
-
-def _unregister_footprint() -> None:
-    """Take that away."""
-    delattr(bpy.types.Object, _FOOTPRINT)
-    bpy.utils.unregister_class(Footprint)
-
-
 HOLDER = "analytic_ik_holder"
 """A custom property of the Empties that show grips: a name is anybody's."""
 
@@ -113,25 +101,17 @@ def keep_holds(ob: bpy.types.Object, holds: Sequence[HoldRecord]) -> None:
         each.grip = [number for column in hold.grip.col for number in column]
 
 
-def _register_hold() -> None:
-    """Let actions keep their holds."""
+def register() -> None:
+    """Let Empties keep what stance they show, and actions their holds."""
+    bpy.utils.register_class(Footprint)
+    setattr(bpy.types.Object, _FOOTPRINT, bpy.props.PointerProperty(name="Footprint", type=Footprint))
     bpy.utils.register_class(KeptHold)
     setattr(bpy.types.Action, _KEPT, bpy.props.CollectionProperty(type=KeptHold))
 
 
-def _unregister_hold() -> None:
+def unregister() -> None:
     """Take that away."""
     delattr(bpy.types.Action, _KEPT)
     bpy.utils.unregister_class(KeptHold)
-
-
-def register() -> None:
-    """Let Empties keep footprints, and actions holds."""
-    _register_footprint()
-    _register_hold()
-
-
-def unregister() -> None:
-    """Take that away."""
-    _unregister_hold()
-    _unregister_footprint()
+    delattr(bpy.types.Object, _FOOTPRINT)
+    bpy.utils.unregister_class(Footprint)

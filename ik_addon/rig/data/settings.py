@@ -83,7 +83,7 @@ def _row(
     default: object = None,
     limits: tuple[float, float] | None = None,
     soft: tuple[float, float] | None = None,
-    update: Update = _tag,
+    update: Update | None = _tag,
     heading: str = "",
     sampled: bool = False,
     goal: bool = False,
@@ -250,7 +250,7 @@ _OF_TIP: dict[str, Setting] = {
     "contact": _choice(
         "Contact",
         "Part of the foot or hand in contact. Plant Feet keys it",
-        heading="plant-feet",
+        heading="motion_capture/#contacts",
         items=[
             ("NONE", "None", "In the air", 0),
             ("HEEL", "Heel", "The heel stands", 1),
@@ -273,6 +273,22 @@ SETTINGS: dict[str, Setting] = {
     **_OF_TIP,
     **JOINT_SETTINGS,
     **_BODY,
+    # What of a bone Grab holds, where the user says so.
+    "pin": _choice(
+        "Pin",
+        "What Grab holds of this bone",
+        "AUTO",
+        update=None,
+        heading="grab/#pins",
+        options=set(),
+        items=[
+            ("AUTO", "Automatic", "Hold a foot on the ground, and nothing else", 0),
+            ("FREE", "Free", "Hold nothing", 1),
+            ("LOCATION", "Location", "Hold the place of its head", 2),
+            ("ROTATION", "Rotation", "Hold its rotation", 3),
+            ("BOTH", "Both", "Hold place and rotation", 4),
+        ],
+    ),
     # Of which native chain a bone is a helper, and constraints taken off meanwhile, as JSON (native/records.py).
     "record_helps": _record(bpy.props.StringProperty),
     "record_removed": _record(bpy.props.StringProperty),
@@ -321,6 +337,19 @@ def body_settings_of(pose_bone: bpy.types.PoseBone) -> BodySettings:
         for name, (lowest, highest) in BODY_RANGES.items()
     )
     return BodySettings(influence, pose_bone.analytic_ik_body_direction or "DOWN", softness)
+
+
+def pin_of(bone: bpy.types.PoseBone) -> str:
+    """What of a bone is held: AUTO, FREE, LOCATION, ROTATION or BOTH."""
+    return bone.analytic_ik_pin
+
+
+def set_pin(bone: bpy.types.PoseBone, kind: str) -> None:
+    """Say what is held; AUTO stores nothing: files stay as they are."""
+    if kind == "AUTO":
+        bone.property_unset("analytic_ik_pin")
+    else:
+        bone.analytic_ik_pin = kind
 
 
 def path_of(bone: bpy.types.PoseBone, name: str) -> str:

@@ -29,7 +29,7 @@ from ..pose.sources import PlacesNow
 from ..pose.track_reading import TrackReader, same_wishes
 from ..pose.track_solving import solve_each, solve_tracks
 from ..pose.tracks import PlannedChain, Reading, channel_values
-from .fingerprint import glance
+from .fingerprint import numbers_of
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -114,8 +114,7 @@ class ArmaturePlan:
         self._tied: bool | None = None
         self._placed: dict[int, bool] = {}
         self._channeled: dict[int, bool] = {}
-        self._line = _line_of(ob, self.models)
-        self._looked = glance(ob, self.models, self._line)
+        self._looked = [numbers_of(ob, model) for model in self.models]
         # Of what cannot be sampled; keys would undo what is written.
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Wished, np.ndarray]]] = {}
@@ -432,14 +431,13 @@ class ArmaturePlan:
         return dict(zip(which, asked_now(reader, [self.chains[k] for k in which]), strict=True))
 
     def is_up_to_date(self) -> bool:
-        """True if the chains are made of what they were made of; those whose FK pose or settings are others are read
-        again."""
+        """True if the models of the chains still hold; those whose FK pose or settings are others are read again."""
         ob = self.object
+        if ob is None:
+            return False
         try:
-            now = glance(ob, self.models, self._line) if ob is not None else None
-            if ob is None or now is None or now.structure != self._looked.structure:
-                return False
-            for k, (numbers, before) in enumerate(zip(now.numbers, self._looked.numbers, strict=True)):
+            now = [numbers_of(ob, model) for model in self.models]
+            for k, (numbers, before) in enumerate(zip(now, self._looked, strict=True)):
                 *own, _ = numbers
                 *own_before, _ = before
                 if own != own_before:
@@ -471,7 +469,7 @@ class ArmaturePlan:
         ob = self.object
         if self._stands_alone is None and ob is not None:
             driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
-            line = [ob.pose.bones[name] for name in self._line]
+            line = [ob.pose.bones[name] for name in _line_of(ob, self.models)]
             constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
             free = ob.parent is None and not driven and not constrained
             self._stands_alone = free and not any(map(self._follows_others, self.models))

@@ -8,6 +8,7 @@ gone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import bpy
 
@@ -16,23 +17,32 @@ from ..blender.armatures import posed_armatures
 from ..data.relation import in_any_collection, is_tied
 from ..data.settings import switched_tips
 from ..model.body import bodies_of, following_bones
-from ..model.limb_model import animated_bones
+from ..model.limb_model import AnimatedBones, animated_bones
 from ..model.order import ChainName, live_tips, objects_read, tips_of
 from ..pose.planned import planned_chains
 from ..pose.solving import ScenePass
 from ..pose.tracks import PlannedChain
 from .armature_plan import ArmaturePlan
-from .fingerprint import signature
+from .fingerprint import glance, signature
 from .ties import tieable_tips
+
+
+class _Made(NamedTuple):
+    """What the chains of one armature object were made of. look, rest: see `glance` and `signature`."""
+
+    tips: tuple[str, ...]
+    bodies: list[str]
+    look: tuple
+    rest: tuple
 
 
 class LinkedPlan:
     """How the chains of linked armature objects are solved.
 
     objects: the armature objects. names: of all data-blocks that their chains are read from, and of what these play.
-    unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
-    made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
-    limbs: the bones that follow their limbs, with these; unfit: those that cannot, with the error.
+    unsteady: the chains that are read anew each time, with the reason. solved: of the chains that were on when it was
+    made whether they were solved; misplaced: of those the ones without a place in the order, with the error. limbs: the
+    bones that follow their limbs, with these.
     tied: all of them are tied to their controls (relation.py).
     """
 
@@ -53,14 +63,14 @@ class LinkedPlan:
         self.armatures: list[ArmaturePlan] = []
         self.chains: dict[str, dict[str, list[str]]] = {}
         self._switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
+        self._rolling: dict[str, list[str]] = {}
         order = done.order
         own = {ob.name_full for ob in objects}
         chains = [chain for name in own for chain in order.of.get(name, ())]
-        self.solved = frozenset(chain for chain in chains if chain in done.limbs)
-        self.unsolved = frozenset(chain for chain in done.errors if chain.armature in own)
+        self.solved = {chain: False for chain in done.errors if chain.armature in own}
+        self.solved |= {chain: True for chain in chains if chain in done.limbs}
         self.misplaced = {chain: error for chain, error in order.errors.items() if chain.armature in own}
         self.limbs = {body: limbs for body, limbs in order.limbs.items() if body.armature in own}
-        self.unfit = {body: error for body, error in done.unfit.items() if body.armature in own}
         self._bodies: dict[str, list[str]] = {}
         movers = set().union(*(order.movers[each] for each in (*chains, *self.limbs)))
         self.tied = all(is_tied(*each) for each in tieable_tips(order, posed_armatures(depsgraph, objects)))
@@ -70,8 +80,9 @@ class LinkedPlan:
             self.chains[ob.name_full] = {
                 tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
             }
-            bodies = _bodies(done, ob, [*chains, *self.limbs], movers)
-            found = self._planned(done, ob, bodies, movers)
+            bodies, animated = _bodies(done, ob, [*chains, *self.limbs], movers), animated_bones(ob)
+            self._rolling[ob.name_full] = [tip for tip in tips_of(ob) if "foot_roll" in animated.get(tip, ())]
+            found = self._planned(done, ob, bodies, movers, animated)
             switched = switched_tips(ob)
             if switched:
                 self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
@@ -82,7 +93,12 @@ class LinkedPlan:
         self._signature, self._look = self._made_of(), self._looks(depsgraph.view_layer)
 
     def _planned(
-        self, done: ScenePass, ob: bpy.types.Object, bodies: "_Bodies", movers: Collection[ChainName]
+        self,
+        done: ScenePass,
+        ob: bpy.types.Object,
+        bodies: "_Bodies",
+        movers: Collection[ChainName],
+        animated: AnimatedBones,
     ) -> list[PlannedChain]:
         """The chains of an armature object that can be planned; the others become unsteady."""
         order, limbs = done.order, {}
@@ -100,7 +116,7 @@ class LinkedPlan:
             else:
                 limbs[chain.tip] = posed
         found = []
-        for tip, own in (planned_chains(ob, limbs, bodies, animated_bones(ob), done.reader) if limbs else {}).items():
+        for tip, own in (planned_chains(ob, limbs, bodies, animated, done.reader) if limbs else {}).items():
             if isinstance(own, PlannedChain):
                 # A toe may be turned at another frame.
                 names = self.chains[ob.name_full][tip]
@@ -132,12 +148,15 @@ class LinkedPlan:
     def looks_the_same(self, ob: bpy.types.Object) -> bool:
         """Whether an armature object of its has only been posed, or settings of its chains changed, as far as a glance
         tells."""
-        name = ob.name_full
-        steady = name not in {chain.armature for chain in (*self.unsteady, *self.unsolved)}
+        name, made = ob.name_full, (self._signature or {}).get(ob.name_full)
+        unsolved = (chain for chain, is_solved in self.solved.items() if not is_solved)
+        steady = name not in {chain.armature for chain in (*self.unsteady, *unsolved)}
         own = [armature for armature in self.armatures if armature.object == ob]
         return (
             bool(own)
             and steady
+            and made is not None
+            and made.look == self._glance(ob, made.bodies)
             and all(armature.is_up_to_date() for armature in own)
             and self.chains.get(name, {}).keys() == set(live_tips(ob))
             and self._bodies.get(name, []) == following_bones(ob)
@@ -179,14 +198,18 @@ class LinkedPlan:
             # One of them is gone.
             return None
 
-    def _made_of(self) -> dict[str, tuple] | None:
+    def _glance(self, ob: bpy.types.Object, bodies: Sequence[str]) -> tuple:
+        name = ob.name_full
+        return glance(ob, self.chains.get(name, {}), bodies, self._rolling.get(name, ()))
+
+    def _made_of(self) -> "dict[str, _Made] | None":
         found = {}
         try:
             for ob in self.objects:
                 tips = tips_of(ob) if ob.pose else ()
                 if tips:
-                    bodies = bodies_of(ob)
-                    found[ob.name_full] = (tips, bodies, signature(ob, self.chains.get(ob.name_full, {}), bodies))
+                    bodies, chains = bodies_of(ob), self.chains.get(ob.name_full, {})
+                    found[ob.name_full] = _Made(tips, bodies, self._glance(ob, bodies), signature(ob, chains, bodies))
         except ReferenceError:
             # One of them is gone.
             return None

@@ -5,7 +5,6 @@ anew. So rigging the hundredth character costs what the first one cost.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 import bpy
 
@@ -26,7 +25,7 @@ from .plan import LinkedPlan
 class ScenePlan:
     """How the chains of a scene are solved.
 
-    unsteady, solved, unsolved, misplaced, limbs, unfit, tied: see LinkedPlan; of all of them.
+    unsteady, tied: see LinkedPlan; of all of them.
     layer: name of the view layer that was evaluated when it was made. orders: of chains that are read anew each time.
     pending: something was changed before this frame that was not evaluated yet. tagged: armature objects that were
     changed before the update at hand.
@@ -51,31 +50,6 @@ class ScenePlan:
         self._part_of: dict[int, LinkedPlan] = {}
         self._following: dict[int, list[ArmaturePlan]] = {}
         self._replace([], [])
-
-    @cached_property
-    def solved(self) -> frozenset[ChainName]:
-        """See LinkedPlan."""
-        return frozenset(chain for part in self._parts for chain in part.solved)
-
-    @cached_property
-    def unsolved(self) -> frozenset[ChainName]:
-        """See LinkedPlan."""
-        return frozenset(chain for part in self._parts for chain in part.unsolved)
-
-    @cached_property
-    def misplaced(self) -> dict[ChainName, ChainError]:
-        """See LinkedPlan."""
-        return {chain: error for part in self._parts for chain, error in part.misplaced.items()}
-
-    @cached_property
-    def limbs(self) -> dict[ChainName, list[ChainName]]:
-        """See LinkedPlan."""
-        return {body: limbs for part in self._parts for body, limbs in part.limbs.items()}
-
-    @cached_property
-    def unfit(self) -> dict[ChainName, ChainError]:
-        """See LinkedPlan."""
-        return {body: error for part in self._parts for body, error in part.unfit.items()}
 
     def _replace(self, old: Collection[LinkedPlan], new: Sequence[LinkedPlan]) -> None:
         """Take parts out, and others in."""
@@ -103,8 +77,6 @@ class ScenePlan:
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
             armature.among, armature.place = among, place
-        for name in ("solved", "unsolved", "misplaced", "limbs", "unfit"):
-            self.__dict__.pop(name, None)
 
     def renew(
         self, done: ScenePass, depsgraph: bpy.types.Depsgraph, obs: Collection[bpy.types.Object]
@@ -167,18 +139,15 @@ class ScenePlan:
         does not hold any more is to be planned anew."""
         self.doubtful, layer = False, bpy.context.view_layer
         with unchanged():
-            self._hold(parts, layer)
+            for part in parts:
+                part.restructured()
+                if not part.intact():
+                    self.drop([part])
+                    continue
+                self._find_by(part, part.names_now())
+                if layer is not None:
+                    part.look_again(layer)
         return not self.stale
-
-    def _hold(self, parts: Iterable[LinkedPlan], layer: bpy.types.ViewLayer | None) -> None:
-        for part in parts:
-            part.restructured()
-            if not part.intact():
-                self.drop([part])
-                continue
-            self._find_by(part, part.names_now())
-            if layer is not None:
-                part.look_again(layer)
 
     def _find_by(self, part: LinkedPlan, names: frozenset[str]) -> None:
         """Let a part be concerned by data-blocks of these names."""
@@ -342,6 +311,16 @@ class ScenePlan:
             for armature, own in part.chains.items()
             for tip, names in own.items()
         }
+
+    def was_solved(self, chain: ChainName) -> tuple[bool | None, ChainError | None]:
+        """Whether a chain was solved when it was planned, None: it was not on; and why it has no place in the order."""
+        parts = [part for part in self._reading.get(chain.armature, ()) if chain in part.solved]
+        return (parts[0].solved[chain], parts[0].misplaced.get(chain)) if parts else (None, None)
+
+    @property
+    def limbs(self) -> dict[ChainName, list[ChainName]]:
+        """The bones that follow their limbs, with these."""
+        return {body: limbs for part in self._parts for body, limbs in part.limbs.items()}
 
     def planned(self) -> dict[ChainName, PlannedChain]:
         """The planned chains."""

@@ -202,11 +202,6 @@ class Limb:
         return [bone.name for link in self.bones for bone in (link, *link.segments)]
 
     @property
-    def rigid(self) -> tuple[BoneReading, ...]:
-        """Its bones that keep their FK rotation."""
-        return tuple(segment for link in self.bones for segment in link.segments)
-
-    @property
     def root_armature(self) -> Vector:
         """Where the root's head is."""
         return self.bones[0].pose_armature.to_translation()

@@ -30,11 +30,6 @@ class Loans:
     _lent: list[tuple[bpy.types.Object, str, str, Numbers, Numbers]] = field(default_factory=list)
     _wanted: dict[int, tuple[bpy.types.Object, Shown]] = field(default_factory=dict)
 
-    @property
-    def is_anything_lent(self) -> bool:
-        """True if any original holds a number of a solution."""
-        return bool(self._lent)
-
     def lend(self, ob: bpy.types.Object, shown: Shown) -> None:
         """Lend an original armature object the solution; `take_back` ends it."""
         bones = _bones(ob)

@@ -93,10 +93,10 @@ class States:
         known = self._known.get(tip)
         if known is not None:
             return known.problem
-        chain, plan = ChainName(self._ob.name_full, tip), self._plan
-        if (plan is not None and chain in plan.solved and self._is_posed) or not self._is_on(tip):
+        solved, _ = self._solved(tip)
+        if (solved and self._is_posed) or not self._is_on(tip):
             return None
-        if plan is not None and chain in plan.unsolved:
+        if solved is False:
             # It may read well, and what it reads cannot be solved.
             return self.of(tip).problem
         limb = self._read(tip)
@@ -180,11 +180,12 @@ class States:
         return shown and is_evaluated_in(ob, self._depsgraph)
 
     def _read(self, tip: str) -> Limb | ChainError:
-        chain = ChainName(self._ob.name_full, tip)
-        plan = self._plan
-        known = plan is not None and (chain in plan.solved or chain in plan.unsolved)
-        misplaced = plan.misplaced if plan is not None and known else self._order.errors
-        return read_chain(self._scene, chain, misplaced.get(chain))
+        chain, (solved, misplaced) = ChainName(self._ob.name_full, tip), self._solved(tip)
+        return read_chain(self._scene, chain, self._order.errors.get(chain) if solved is None else misplaced)
+
+    def _solved(self, tip: str) -> tuple[bool | None, ChainError | None]:
+        """See `ScenePlan.was_solved`."""
+        return self._plan.was_solved(ChainName(self._ob.name_full, tip)) if self._plan is not None else (None, None)
 
     @cached_property
     def _evaluated(self) -> bpy.types.Object:

@@ -14,7 +14,7 @@ from ... import messages
 from ...authoring.selection import active_armature, active_bone
 from ...grabbing.scene.posing import GrabJoint, GrabSession
 from ...grabbing.solving.drag import GrabOptions
-from ...rig.data.pins import pin_of, set_pin
+from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import length_words
 from .swivel import draw_keys_of

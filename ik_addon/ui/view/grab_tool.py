@@ -8,7 +8,7 @@ from mathutils import Matrix
 from ... import messages
 from ...authoring.selection import active_armature
 from ...rig.blender.armatures import is_changeable
-from ...rig.data.pins import pin_of
+from ...rig.data.settings import pin_of
 from ...rig.live.state import memory
 from ...solvers import ChainError
 from ..base import registration_of
