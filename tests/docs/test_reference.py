@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("reference", "motion_capture", "grab", "native")
+PAGES = ("reference", "motion_capture", "grab", "giving_away")
 PREFIX = "analytic_ik_"
 # Described with the operators that read it.
 ELSEWHERE = {"analytic_ik_controls"}

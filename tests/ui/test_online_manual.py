@@ -35,7 +35,7 @@ def place_of(what: str, places) -> str:
         ("bpy.types.Scene.analytic_ik_overlay", "reference/#overlay"),
         ("bpy.ops.analytic_ik.switch_to_fk", "reference/#fkik"),
         ("bpy.ops.analytic_ik.cure", "reference/#panels"),
-        ("bpy.ops.analytic_ik.make_native", "reference/#make-native"),
+        ("bpy.ops.analytic_ik.make_native", "giving_away/#make-native"),
         ("bpy.ops.analytic_ik.make_loop", "motion_capture/#root-motion-and-loops"),
     ],
 )
