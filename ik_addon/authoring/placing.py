@@ -112,8 +112,8 @@ def handle_of(ob: bpy.types.Object, bone: str) -> tuple[bpy.types.Object, str] |
         own = ob.data.bones.get(bone) if ob.type == "ARMATURE" else None
         hangs = own is not None and own.hide_select and own.parent is not None
         return (ob, own.parent.name) if hangs else None
-    hangs = ob.hide_select and ob.parent is not None and ob.parent_type == "BONE"
-    return (ob.parent, ob.parent_bone) if hangs else None
+    carrier = ob.parent if ob.hide_select and ob.parent_type == "BONE" else None
+    return (carrier, ob.parent_bone) if carrier else None
 
 
 def depth(control: Control) -> int:
