@@ -184,7 +184,8 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
     if few is None:
         return [BoneKeys(name, mode, times, numbers, span) for name, mode, numbers in channels]
     ends = np.cumsum([numbers.shape[1] for *_, numbers in channels])[:-1]
-    parts = (np.split(each, ends, axis=-1) for each in (few.numbers, few.slopes_by_span))
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    parts = (np.split(each, ends, axis=-1) for each in (few.numbers, few.slopes / step))
     return [
         BoneKeys(name, mode, times[few.rows], numbers, span, slopes)
         for (name, mode, _), numbers, slopes in zip(channels, *parts, strict=True)

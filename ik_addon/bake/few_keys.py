@@ -36,12 +36,6 @@ class KeyedCurve:
     numbers: np.ndarray
     slopes: np.ndarray
 
-    @property
-    def slopes_by_span(self) -> np.ndarray:
-        """By how much the numbers would change from key to key, as fast as before and after each."""
-        spans = np.diff(self.rows)
-        return self.slopes * np.stack((np.append(1, spans), np.append(spans, 1)), axis=1)[..., None]
-
     def at(self, rows: np.ndarray) -> np.ndarray:
         """The numbers (n, C) at rows (n,), whole or not, from the first key to the last."""
         return np.einsum("nk,nkc->nc", *self._spans(rows, hermite_weights))

@@ -12,19 +12,9 @@ from ..rig.blender.clips import Clip, mark_made, play, playing_clip
 from ..rig.blender.rotations import channel_of
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
+from .curve_keys import keys_of, number_of, put_keys, write_curve
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
-_SAME_FRAME = 1e-3
-_KEY_NUMBERS = [
-    # Bulk access takes enumerations as numbers.
-    (attribute, identifier, bpy.types.Keyframe.bl_rna.properties[attribute].enum_items[identifier].value)
-    for attribute, identifier in (
-        ("interpolation", "LINEAR"),
-        ("handle_left_type", "AUTO_CLAMPED"),
-        ("handle_right_type", "AUTO_CLAMPED"),
-    )
-]
-"""How every key is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +22,8 @@ class BoneKeys:
     """Keys for one channel of a bone, or of the object itself where `bone` is "": frames (n), and the numbers
     (n x 3 or 4) of `mode` at them.
 
-    span: first and last frame in which no other key is left. slopes (n x 2 x 3 or 4): by how much the numbers would
-    change from key to key, as fast as they do before and after each; NaN where they go straight. None: all do.
+    span: first and last frame in which no other key is left. slopes (n x 2 x 3 or 4): how fast the numbers change
+    before and after each, by frame; NaN where they go straight. None: all do.
     """
 
     bone: str
@@ -131,9 +121,13 @@ def write_keys(
                     groups[group] = owner.groups.new(group)
                 curve.group = groups[group]
             _play(curve)
-            _replace(curve, keys.frames, keys.values[:, index], keys.span, copied=copied)
-            if keys.slopes is not None:
-                _bend(curve, keys.frames, keys.slopes[..., index])
+            numbers = keys.values[:, index]
+            if copied:
+                put_keys(curve, {"co": np.column_stack((keys.frames, numbers))})
+                curve.update()
+            else:
+                slopes = None if keys.slopes is None else keys.slopes[..., index]
+                write_curve(curve, keys.frames, numbers, slopes, keys.span)
     return target
 
 
@@ -199,19 +193,11 @@ def write_choices(
     curve = owner.fcurves.find(path) or owner.fcurves.new(path)
     if curve.group is None:
         curve.group = owner.groups.get(group) or owner.groups.new(group)
-    points = curve.keyframe_points
-    kept = _clear(points, span)
-    points.add(len(frames))
-    coordinates = np.empty(2 * (kept + len(frames)), np.float32)
-    points.foreach_get("co", coordinates)
-    coordinates[2 * kept :] = np.column_stack((frames, values)).ravel()
-    points.foreach_set("co", coordinates)
-    for point in points:
-        point.interpolation = "CONSTANT"
-        # Where nothing holds, a smaller dot.
-        point.type = "KEYFRAME" if point.co[1] else "BREAKDOWN"
-        point.select_control_point = False
-    curve.update()
+    write_curve(curve, frames, values, None, span, "CONSTANT")
+    chosen = keys_of(curve, ("co",))["co"][:, 1]
+    # Where nothing holds, a smaller dot.
+    kinds = np.where(chosen, *(number_of("type", kind) for kind in ("KEYFRAME", "BREAKDOWN")))
+    put_keys(curve, {"type": kinds, "select_control_point": np.zeros(len(chosen))})
 
 
 def _play(curve: bpy.types.FCurve) -> None:
@@ -224,82 +210,3 @@ def _play(curve: bpy.types.FCurve) -> None:
     curve.mute = False
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
-
-
-def _replace(
-    curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, span: tuple[float, float], copied: bool
-) -> None:
-    """Put linear keys at `frames` in place of all keys within `span`; copied: they are there, with other values."""
-    points, kept = curve.keyframe_points, 0
-    if not copied:
-        kept = _clear(points, span)
-        points.add(len(frames))
-    coordinates = np.empty((kept + len(frames), 2), np.float32)
-    if kept:
-        points.foreach_get("co", coordinates.reshape(-1))
-    coordinates[kept:, 0], coordinates[kept:, 1] = frames, values
-    points.foreach_set("co", coordinates.reshape(-1))
-    for attribute, identifier, number in _KEY_NUMBERS:
-        if getattr(points[kept], attribute) == identifier:
-            # New keys are alike, and mostly have it already.
-            continue
-        numbers = np.full(kept + len(frames), number, np.int32)
-        if kept:
-            own = np.empty(kept + len(frames), np.int32)
-            points.foreach_get(attribute, own)
-            numbers[:kept] = own[:kept]
-        points.foreach_set(attribute, numbers)
-    curve.update()
-
-
-def write_curve(
-    curve: bpy.types.FCurve, frames: np.ndarray, numbers: np.ndarray, slopes: np.ndarray, span: tuple[float, float]
-) -> None:
-    """Put keys of a curve of its own in place of those within a span; frames, numbers (n), slopes (n, 2) by frame.
-
-    Its modifiers and all else that it has stay.
-    """
-    _replace(curve, frames, numbers, span, copied=False)
-    spans = np.diff(frames)
-    before, after = np.concatenate(([np.nan], spans)), np.concatenate((spans, [np.nan]))
-    _bend(curve, frames, slopes * np.stack((before, after), axis=1))
-    points = curve.keyframe_points
-    first = next(k for k, point in enumerate(points) if point.co[0] >= frames[0] - _SAME_FRAME)
-    for k in np.flatnonzero(slopes[1:-1, 0] == slopes[1:-1, 1]):
-        # Whoever moves one handle moves the other.
-        point = points[first + 1 + int(k)]
-        point.handle_left_type = point.handle_right_type = "ALIGNED"
-
-
-def _bend(curve: bpy.types.FCurve, frames: np.ndarray, slopes: np.ndarray) -> None:
-    """Lead a curve from key to key with slopes (n, 2) before and after its keys at `frames`, where these are known."""
-    points = curve.keyframe_points
-    coordinates = np.empty((len(points), 2), np.float32)
-    points.foreach_get("co", coordinates.reshape(-1))
-    rows = np.searchsorted(coordinates[:, 0], frames - _SAME_FRAME)
-    for row, frame, (before, after) in zip(rows.tolist(), frames, slopes, strict=True):
-        if np.isnan(before) and np.isnan(after):
-            continue
-        point = points[row]
-        point.handle_left_type = point.handle_right_type = "FREE"
-        left, right = (coordinates[min(max(k, 0), len(points) - 1), 0] - frame for k in (row - 1, row + 1))
-        point.handle_left = frame + left / 3.0, point.co[1] - np.nan_to_num(before) / 3.0
-        point.handle_right = frame + right / 3.0, point.co[1] + np.nan_to_num(after) / 3.0
-        if not np.isnan(after):
-            point.interpolation = "BEZIER"
-    curve.update()
-
-
-def _clear(points, span: tuple[float, float]) -> int:
-    """Remove the keys within a span of frames; returns how many are left."""
-    if not len(points):
-        return 0
-    present = np.empty(2 * len(points), np.float32)
-    points.foreach_get("co", present)
-    inside = (present[0::2] >= span[0] - _SAME_FRAME) & (present[0::2] <= span[1] + _SAME_FRAME)
-    if inside.all():
-        points.clear()
-    else:
-        for k in np.nonzero(inside)[0][::-1]:
-            points.remove(points[int(k)], fast=True)
-    return len(points)
