@@ -66,8 +66,9 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> tuple[KeyedCont
         return None
     controls = keyed_controls(ob)
     control = next((limb.foot for limb in controls.limbs if limb.tip == tip), None)
-    is_target = control and (control.ob, control.bone) == (tip.analytic_ik_target, tip.analytic_ik_subtarget)
-    if not is_target or not time_is_plain(scene) or not_simple(control.ob, control.bone):
+    if control is None or (control.ob, control.bone) != (tip.analytic_ik_target, tip.analytic_ik_subtarget):
+        return None
+    if not time_is_plain(scene) or not_simple(control.ob, control.bone):
         return None
     frames = range(*settings["frames"])
     contacts = keyed_contacts(tip, frames)
