@@ -17,10 +17,12 @@ import numpy as np
 import ik_addon
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
-from ik_addon.planting import Options, check_feet, last_report
+from ik_addon.planting import Options, last_report
 from ik_addon.planting.feet.clip import LegMotion
-from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.contacts import HeelAndBall
 from ik_addon.planting.feet.judging import MORE_OPEN, MORE_SUNKEN
+from ik_addon.planting.feet.measures import compared
+from ik_addon.planting.scene.checking import feet_seen
 from ik_addon.planting.scene.plant import Ground, planted_and_kept
 from ik_addon.planting.scene.reading import leg_of, leg_tips
 from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
@@ -83,9 +85,9 @@ class Legs:
         return hip, knee, pose[:3, 3], pose[:3, :3] @ leg.ball + pose[:3, 3], turn
 
 
-def _slides(clip: LegMotion, report: dict, times: np.ndarray) -> float:
+def _slides(clip: LegMotion, sole: HeelAndBall, report: dict, times: np.ndarray) -> float:
     """The farthest that a locked point is from itself in one of its locks, seen from the ground."""
-    places = sole_of(clip).places(clip.ankles, clip.feet)
+    places = sole.places(clip.ankles, clip.feet)
     places = places - (np.arange(len(times)) / clip.fps)[:, None] * np.array(report["ground_velocity"])
     worst = 0.0
     for leg, chain in enumerate(report["chains"]):
@@ -144,24 +146,23 @@ def _row(ob: bpy.types.Object, name: str) -> Row:
         finish(planted_and_kept(bpy.context, legs.tips, frames, Options(), Ground()))
     except ChainError as error:
         return Row(name, str(error))
-    report, feet = last_report(), check_feet(bpy.context, ob, frames)
+    report, seen = last_report(), finish(feet_seen(bpy.context, ob, frames))
+    figures = compared(seen.clip, seen.before, seen.sole, seen.contacts, seen.standing.heights)
     times = np.arange(frames[0], frames[-1] + 0.01, 0.25)
 
-    def worst(figure: str, when: str) -> float:
-        return max(foot[when][figure] for foot in feet)
-
     def both(figure: str) -> tuple[float, float]:
-        return worst(figure, "before"), worst(figure, "after")
+        old, new = (max(leg[figure] for leg in legs) for legs in zip(*figures, strict=True))
+        return old, new
 
     knees, seams = both("knee_speed"), both("seam")
     return Row(
         name,
         frames=len(frames),
-        contacts=sum(foot["contacts"] for foot in feet),
+        contacts=sum(len(chain["contacts"]) for chain in report["chains"]),
         slides=both("slide"),
-        between=_slides(legs.seen(times), report, times),
+        between=_slides(legs.seen(times), seen.sole, report, times),
         knees=knees[1] / max(knees[0], 1e-9),
-        body=report["body_shift"] / float(np.mean([foot["length"] for foot in feet])),
+        body=report["body_shift"] / seen.clip.size,
         sinks=both("sunken"),
         opened=seams[1] - seams[0],
         unreached=len(report["unreached_frames"]),
@@ -194,8 +195,7 @@ def _rows(source: Path, words: Sequence[str]) -> Iterator[Row]:
     except ChainError as error:
         yield Row(source.stem, str(error))
         return
-    for clip in clips:
-        name = clip_name(clip, clips)
+    for name, clip in sorted(((clip_name(each, clips), each) for each in clips), key=lambda pair: pair[0].lower()):
         if any(word in name.lower() for word in words):
             play(ob, clip)
             yield _row(ob, name)
