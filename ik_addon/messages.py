@@ -588,14 +588,15 @@ PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled a
 TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
 LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
 LOOP_FAR = Refusal(
-    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that nearly repeats."
+    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight "
+    "and nearly repeats."
 )
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCKED_LIVE = Done("Locked {tips} to {held}, frames {first}-{last}. It may be animated now")
-RELEASED = Done("Released {tips}. The controls stay where they are")
+RELEASED = Done("Released {tips}. Controls with keys play these again, others stay where they are")
 LOCK_UNREACHED = Part(
     ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
 )
@@ -1117,6 +1118,7 @@ GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the 
 GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
 GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")
 GRAB_KNEE_OF_CHAIN = Refusal("Bone '{bone}' is posed by its chain. Move its pole target, or use Swivel Knee.")
+GRAB_LOCKED = Refusal("Bone '{bone}' is locked. Unlock its channels to grab it.")
 GRAB_NO_LIMB = Refusal("Bone '{bone}' is part of no limb. Choose a hand, a foot, or a bone of its limb.")
 GRAB_NO_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Give the name of one of its bones.")
 GRABBED = Done("Grabbed '{bone}'{held}")
