@@ -45,8 +45,9 @@ _TITLES = (
     "what happened",
 )
 FAST_KNEES, FAR = 1.25, 0.03
-"""Times as fast as before that knees may bend, and part of a leg that the body may move, without being counted; but what
-is slower than `KNEE_NOISE` nobody sees."""
+"""Times as fast as before that knees may bend, and part of a leg that the body may move, without being counted. What
+is slower than `KNEE_NOISE` nobody sees.
+"""
 STANDS = 1e-3
 """Part of a leg by which no foot that stands may slide more than before."""
 
