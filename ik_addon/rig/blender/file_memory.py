@@ -21,7 +21,7 @@ class MovedStep:
 
 @dataclass(slots=True)
 class FileMemory:
-    """All that rig/ keeps from one question to the next.
+    """All that is kept from one question to the next.
 
     armatures: under "now" counts of the file's objects and armatures, its armature objects then, and their session
     numbers. To find them by name Blender looks through all objects of the file, for each; it tells when one of them is
@@ -39,6 +39,7 @@ class FileMemory:
     driven: by control, an object and a bone or "", the chains that follow it, by the names of armature object and tip
     bone: a redraw of the panels asks for them dozens of times.
     moved_steps: by the session numbers of footprints that were moved.
+    reports: of what was done to an action, by the kind of report and the names of armature object and action.
     limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
     takes too long for every redraw.
     """
@@ -54,6 +55,7 @@ class FileMemory:
     drawn: set[tuple[int, str]] = field(default_factory=set)
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
     moved_steps: dict[int, MovedStep] = field(default_factory=dict)
+    reports: dict[tuple[str, str, str], dict] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)
 
     def forget(self) -> None:
