@@ -3,7 +3,7 @@
 The two-bone solution by the law of cosines as a node group: it stores the rotations of both bones as attributes of a
 point, and a Geometry Attribute constraint on each bone takes them. Where target and pole target are, as the leg sees
 them, comes in by drivers from two helper bones at the hip: a Bone Info node of the same armature would make a
-dependency cycle with the constraint, for nodes depend on the whole armature. This is what docs/native.md tells of it.
+dependency cycle with the constraint, for nodes depend on the whole armature. docs/performance.md has the figures.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The curves of docs/planting.md: `uv run --group benchmark python -m benchmarks.planting_curves`; needs matplotlib."""
+"""Curves of docs/motion_capture.md: `uv run --group benchmark python -m benchmarks.planting_curves`, by matplotlib."""
 
 from dataclasses import replace
 

@@ -1,5 +1,5 @@
 """What each setting of Plant Feet trades: `uv run python -m benchmarks.planting_settings` prints the table of
-docs/planting.md.
+docs/motion_figures.md.
 
 The sample capture is planted on its hill, with one setting low, as it is at first, and high.
 """

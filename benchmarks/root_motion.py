@@ -1,5 +1,5 @@
 """What root motion moves, and what it does not: `uv run python -m benchmarks.root_motion` prints the table of
-docs/root_motion.md.
+docs/motion_figures.md.
 
 The sample capture, whose feet are planted first, goes from its hips to the root and back, in place and over the ground
 again, and around as a loop. All is measured on the bones as Blender shows them.

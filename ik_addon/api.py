@@ -170,8 +170,10 @@ def grab(
     balance: float = 0.6,
     lift_heels: bool = True,
     rotation: Literal["AUTO", "KEEP", "FOLLOW"] = "AUTO",
+    look: bool = False,
 ) -> dict:
-    """Bring the head of a bone to a place in the world, as near as what is held allows, by FK channels alone.
+    """Bring the head of a bone to a place in the world, as near as what is held allows, by FK channels alone; the tip
+    of a tail, or of a limb without hand or foot. look: a head looks there and stays where it is.
 
     The pose is a function of the pose before and of the place. pin_feet: feet on the ground are held, where
     `analytic_ik_pin` of their bones says nothing else. Keys as Auto Keying asks. Returns how far the bone is from its
@@ -180,7 +182,7 @@ def grab(
     """
     _check_armature(ob)
     options = GrabOptions(hips == "MOVE", spine, balance, lift_heels, KEEPS[rotation])
-    done = grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options)
+    done = grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options, look)
     return {"missed": done.missed_world, "held": done.held, "turned": done.turned}
 
 

@@ -1117,6 +1117,7 @@ GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the 
 GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
 GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")
 GRAB_KNEE_OF_CHAIN = Refusal("Bone '{bone}' is posed by its chain. Move its pole target, or use Swivel Knee.")
+GRAB_LOCKED = Refusal("Bone '{bone}' is locked. Unlock its channels to grab it.")
 GRAB_NO_LIMB = Refusal("Bone '{bone}' is part of no limb. Choose a hand, a foot, or a bone of its limb.")
 GRAB_NO_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Give the name of one of its bones.")
 GRABBED = Done("Grabbed '{bone}'{held}")

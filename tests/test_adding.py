@@ -68,7 +68,9 @@ def test_only_a_chain_that_stretches_gets_longer():
 def test_each_setting_has_its_heading_in_the_reference():
     headings = re.findall(r"^#+ (.+)$", REFERENCE.read_text(), re.MULTILINE)
     anchors = {re.sub(r"[^a-z -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    assert {setting.heading for name, setting in SETTINGS.items() if not name.startswith("record_")} <= anchors
+    # Headings of other pages: test_online_manual.py.
+    own = {setting.heading for setting in SETTINGS.values() if "/" not in setting.heading}
+    assert own - {""} <= anchors
 
 
 # The page

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import bpy
 
 from ..bake.certificate import TROUBLES, Certificate
+from ..bake.curve_keys import keys_of, set_keys
 from ..rig.blender.animation import current_fcurve_collections, driver_at, fcurve_homes
 
 _STEP = 1e-6
@@ -54,9 +55,7 @@ def remove_animation(ob: bpy.types.Object, path: str) -> None:
 def _copy_curve(curve: bpy.types.FCurve, copy: bpy.types.FCurve) -> None:
     """Copy all that a curve plays."""
     copy.group = curve.group
-    copy.keyframe_points.add(len(curve.keyframe_points))
-    for key, new in zip(curve.keyframe_points, copy.keyframe_points, strict=True):
-        _copy_properties(key, new)
+    set_keys(copy, keys_of(curve))
     for modifier in curve.modifiers:
         _copy_properties(modifier, copy.modifiers.new(modifier.type))
     _copy_properties(curve, copy, but=("data_path", "array_index", "group"))

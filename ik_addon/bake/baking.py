@@ -22,7 +22,8 @@ from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
 from .collecting import Motion, collect, turned_bones
-from .keys import BoneKeys, check_unshared, check_writable, key_times, needed_frames, write_keys
+from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
+from .limb_keys import few_keys
 from .report import file_report, publish
 from .stepping import Steps, at_once, stepping_apart
 
@@ -172,17 +173,22 @@ def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[Chai
 
 def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> list[BoneKeys]:
     """A chain's keys: continuous numbers, and no more of them than the tolerance asks for."""
-    rotations = motion.numbers
-    times, needed = key_times(frames), list(range(len(frames)))
+    channels = [*zip(motion.bones, motion.modes, motion.numbers, strict=True)]
+    channels += [(name, SCALE, values) for name, values in scales.items()]
+    times, few = key_times(frames), None
+    span = float(times[0]), float(times[-1])
+    # Where it is off, or keys more than it turns, that is told by no limb.
     turned = {len(posed.limb.turned) if posed else 0 for posed in motion.limbs}
     if tolerance > 0.0 and turned == {len(motion.bones)}:
-        needed = needed_frames(frames, motion.limbs, rotations, scales, tolerance)
-    channels = [*zip(motion.bones, motion.modes, rotations, strict=True)]
-    channels += [(name, SCALE, values) for name, values in scales.items()]
-    first, last = key_times([frames.start, frames.stop - 1])
+        few = few_keys(motion.limbs, motion.numbers, scales, tolerance)
+    if few is None:
+        return [BoneKeys(name, mode, times, numbers, span) for name, mode, numbers in channels]
+    ends = np.cumsum([numbers.shape[1] for *_, numbers in channels])[:-1]
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    parts = (np.split(each, ends, axis=-1) for each in (few.numbers, few.slopes / step))
     return [
-        BoneKeys(name, mode, times[needed], numbers[needed], (float(first), float(last)))
-        for name, mode, numbers in channels
+        BoneKeys(name, mode, times[few.rows], numbers, span, slopes)
+        for (name, mode, _), numbers, slopes in zip(channels, *parts, strict=True)
     ]
 
 

@@ -23,7 +23,7 @@ _PREFERRED = 0.4
 """By how much a key costs less in a row that is preferred."""
 _SMOOTH = 1e-3
 """Of ways with as many keys, that with the least squares of errors: how much an error of 1 costs, in keys."""
-_ROUNDS, _TIGHTER, _REWEIGHTED = 12, 1.5, 6
+_ROUNDS, _PATIENCE, _TIGHTER, _REWEIGHTED = 12, 3, 1.5, 6
 _STIFFNESS = 1e-9
 """Part of the mean weight with which keys are held where they are: rows may be too few to tell all of them."""
 
@@ -134,7 +134,8 @@ def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] =
         off = motion.error(curve.at(seen), seen)
         worst = float(off.max())
         tries.append((curve, worst))
-        if worst <= 1.0 or not motion.free[rows].any():
+        stuck = len(tries) > _PATIENCE and worst > max(_HOPELESS, 0.9 * tries[-1 - _PATIENCE][1])
+        if worst <= 1.0 or stuck or not motion.free[rows].any():
             break
         for first, last in pairwise(rows.tolist()):
             if off[(seen >= first) & (seen <= last)].max() > 1.0:
@@ -226,7 +227,7 @@ def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
     # A clip keeps what it holds at its ends.
     unknown[[0, -2]] = False
     seen = np.arange(first, last + 1)
-    if not unknown.any() or motion.looks > 1:
+    if not unknown.any():
         return smooth_curve(rows, numbers, slopes)
     k = np.clip(np.searchsorted(rows, seen, side="right") - 1, 0, len(rows) - 2)
     lengths = (rows[k + 1] - rows[k]).astype(float)

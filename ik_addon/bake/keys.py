@@ -1,35 +1,20 @@
-"""A pose into keys of an action, in bulk: the one place that knows how Blender's versions keep them; and fewer keys for
-the same motion of the tip."""
+"""A pose into keys of an action, in bulk: the one place that knows how Blender's versions keep them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..rig.blender.animation import is_driven
 from ..rig.blender.clips import Clip, mark_made, play, playing_clip
-from ..rig.blender.rotations import channel_of, quaternion_of
-from ..rig.model.limb import Limb
-from ..rig.pose.solving import PosedLimb, pose_limb
+from ..rig.blender.rotations import channel_of
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
+from .curve_keys import keys_of, number_of, put_keys, write_curve
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
-_SAME_FRAME = 1e-3
-_KEY_NUMBERS = [
-    # Bulk access takes enumerations as numbers.
-    (attribute, identifier, bpy.types.Keyframe.bl_rna.properties[attribute].enum_items[identifier].value)
-    for attribute, identifier in (
-        ("interpolation", "LINEAR"),
-        ("handle_left_type", "AUTO_CLAMPED"),
-        ("handle_right_type", "AUTO_CLAMPED"),
-    )
-]
-"""How every key is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +22,8 @@ class BoneKeys:
     """Keys for one channel of a bone, or of the object itself where `bone` is "": frames (n), and the numbers
     (n x 3 or 4) of `mode` at them.
 
-    span: first and last frame in which no other key is left. slopes (n x 2 x 3 or 4): by how much the numbers would
-    change from key to key, as fast as they do before and after each; NaN where they go straight. None: all do.
+    span: first and last frame in which no other key is left. slopes (n x 2 x 3 or 4): how fast the numbers change
+    before and after each, by frame; NaN where they go straight. None: all do.
     """
 
     bone: str
@@ -136,9 +121,13 @@ def write_keys(
                     groups[group] = owner.groups.new(group)
                 curve.group = groups[group]
             _play(curve)
-            _replace(curve, keys.frames, keys.values[:, index], keys.span, copied=copied)
-            if keys.slopes is not None:
-                _bend(curve, keys.frames, keys.slopes[..., index])
+            numbers = keys.values[:, index]
+            if copied:
+                put_keys(curve, {"co": np.column_stack((keys.frames, numbers))})
+                curve.update()
+            else:
+                slopes = None if keys.slopes is None else keys.slopes[..., index]
+                write_curve(curve, keys.frames, numbers, slopes, keys.span)
     return target
 
 
@@ -204,19 +193,11 @@ def write_choices(
     curve = owner.fcurves.find(path) or owner.fcurves.new(path)
     if curve.group is None:
         curve.group = owner.groups.get(group) or owner.groups.new(group)
-    points = curve.keyframe_points
-    kept = _clear(points, span)
-    points.add(len(frames))
-    coordinates = np.empty(2 * (kept + len(frames)), np.float32)
-    points.foreach_get("co", coordinates)
-    coordinates[2 * kept :] = np.column_stack((frames, values)).ravel()
-    points.foreach_set("co", coordinates)
-    for point in points:
-        point.interpolation = "CONSTANT"
-        # Where nothing holds, a smaller dot.
-        point.type = "KEYFRAME" if point.co[1] else "BREAKDOWN"
-        point.select_control_point = False
-    curve.update()
+    write_curve(curve, frames, values, None, span, "CONSTANT")
+    chosen = keys_of(curve, ("co",))["co"][:, 1]
+    # Where nothing holds, a smaller dot.
+    kinds = np.where(chosen, *(number_of("type", kind) for kind in ("KEYFRAME", "BREAKDOWN")))
+    put_keys(curve, {"type": kinds, "select_control_point": np.zeros(len(chosen))})
 
 
 def _play(curve: bpy.types.FCurve) -> None:
@@ -229,180 +210,3 @@ def _play(curve: bpy.types.FCurve) -> None:
     curve.mute = False
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
-
-
-def _replace(
-    curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, span: tuple[float, float], copied: bool
-) -> None:
-    """Put linear keys at `frames` in place of all keys within `span`; copied: they are there, with other values."""
-    points, kept = curve.keyframe_points, 0
-    if not copied:
-        kept = _clear(points, span)
-        points.add(len(frames))
-    coordinates = np.empty((kept + len(frames), 2), np.float32)
-    if kept:
-        points.foreach_get("co", coordinates.reshape(-1))
-    coordinates[kept:, 0], coordinates[kept:, 1] = frames, values
-    points.foreach_set("co", coordinates.reshape(-1))
-    for attribute, identifier, number in _KEY_NUMBERS:
-        if getattr(points[kept], attribute) == identifier:
-            # New keys are alike, and mostly have it already.
-            continue
-        numbers = np.full(kept + len(frames), number, np.int32)
-        if kept:
-            own = np.empty(kept + len(frames), np.int32)
-            points.foreach_get(attribute, own)
-            numbers[:kept] = own[:kept]
-        points.foreach_set(attribute, numbers)
-    curve.update()
-
-
-def write_curve(
-    curve: bpy.types.FCurve, frames: np.ndarray, numbers: np.ndarray, slopes: np.ndarray, span: tuple[float, float]
-) -> None:
-    """Put keys of a curve of its own in place of those within a span; frames, numbers (n), slopes (n, 2) by frame.
-
-    Its modifiers and all else that it has stay.
-    """
-    _replace(curve, frames, numbers, span, copied=False)
-    spans = np.diff(frames)
-    before, after = np.concatenate(([np.nan], spans)), np.concatenate((spans, [np.nan]))
-    _bend(curve, frames, slopes * np.stack((before, after), axis=1))
-    points = curve.keyframe_points
-    first = next(k for k, point in enumerate(points) if point.co[0] >= frames[0] - _SAME_FRAME)
-    for k in np.flatnonzero(slopes[1:-1, 0] == slopes[1:-1, 1]):
-        # Whoever moves one handle moves the other.
-        point = points[first + 1 + int(k)]
-        point.handle_left_type = point.handle_right_type = "ALIGNED"
-
-
-def _bend(curve: bpy.types.FCurve, frames: np.ndarray, slopes: np.ndarray) -> None:
-    """Lead a curve from key to key with slopes (n, 2) before and after its keys at `frames`, where these are known."""
-    points = curve.keyframe_points
-    coordinates = np.empty((len(points), 2), np.float32)
-    points.foreach_get("co", coordinates.reshape(-1))
-    rows = np.searchsorted(coordinates[:, 0], frames - _SAME_FRAME)
-    for row, frame, (before, after) in zip(rows.tolist(), frames, slopes, strict=True):
-        if np.isnan(before) and np.isnan(after):
-            continue
-        point = points[row]
-        point.handle_left_type = point.handle_right_type = "FREE"
-        left, right = (coordinates[min(max(k, 0), len(points) - 1), 0] - frame for k in (row - 1, row + 1))
-        point.handle_left = frame + left / 3.0, point.co[1] - np.nan_to_num(before) / 3.0
-        point.handle_right = frame + right / 3.0, point.co[1] + np.nan_to_num(after) / 3.0
-        if not np.isnan(after):
-            point.interpolation = "BEZIER"
-    curve.update()
-
-
-def _clear(points, span: tuple[float, float]) -> int:
-    """Remove the keys within a span of frames; returns how many are left."""
-    if not len(points):
-        return 0
-    present = np.empty(2 * len(points), np.float32)
-    points.foreach_get("co", present)
-    inside = (present[0::2] >= span[0] - _SAME_FRAME) & (present[0::2] <= span[1] + _SAME_FRAME)
-    if inside.all():
-        points.clear()
-    else:
-        for k in np.nonzero(inside)[0][::-1]:
-            points.remove(points[int(k)], fast=True)
-    return len(points)
-
-
-_LOOKS = 32
-"""At so many frames of a long span it is looked whether it strays."""
-
-
-def needed_frames(
-    frames: Sequence[int],
-    limbs: Sequence[PosedLimb],
-    rotations: Sequence[np.ndarray],
-    scales: Mapping[str, np.ndarray],
-    tolerance: float,
-) -> list[int]:
-    """Indices of the frames whose keys a chain needs so that its tip stays within `tolerance`.
-
-    frames: those sampled; limbs: the chain at each; rotations: the keyed numbers of each bone that it turns
-    (frames x width); scales: those of the bones, end bones among them, whose scale is keyed (frames x 3); tolerance:
-    in armature units. Between two kept keys the channels run linearly. A span whose tip strays farther is divided at
-    its worst frame, or near it where the span is long, so every sampled frame has been checked in the end. The same
-    goes for the bones on its end.
-    """
-
-    def strayed(k: int, first: int, last: int) -> float:
-        part = (frames[k] - frames[first]) / (frames[last] - frames[first])
-        turned = [_between(values, first, last, part) for values in rotations]
-        scaled = {name: _between(values, first, last, part) for name, values in scales.items()}
-        return _error(limbs[k], turned, scaled, {name: values[k] for name, values in scales.items()})
-
-    kept, spans = {0, len(frames) - 1}, [(0, len(frames) - 1)]
-    while spans:
-        first, last = spans.pop()
-        worst, k = _worst(partial(strayed, first=first, last=last), first, last, tolerance)
-        if worst > tolerance:
-            kept.add(k)
-            spans += [(first, k), (k, last)]
-    return sorted(kept)
-
-
-def _worst(strayed: Callable[[int], float], first: int, last: int, tolerance: float) -> tuple[float, int]:
-    """How far a span's tip strays, at most, and where: of a long span that strays too far, of what a look here and
-    there finds. Else each division would look at all frames, and most divisions cut off little."""
-
-    def worst_of(some: Iterable[int]) -> tuple[float, int]:
-        return max(((strayed(k), k) for k in some), default=(0.0, first))
-
-    step = max(1, (last - first) // _LOOKS)
-    if step > 1:
-        worst, k = worst_of(range(first + step, last, step))
-        if worst > tolerance:
-            return worst_of(range(max(first, k - step) + 1, min(last, k + step)))
-    return worst_of(range(first + 1, last))
-
-
-def _between(values: np.ndarray, first: int, last: int, part: float) -> np.ndarray:
-    """What linear keys at two frames give between them."""
-    return values[first] + (values[last] - values[first]) * part
-
-
-def _error(
-    posed: PosedLimb,
-    rotations: Sequence[np.ndarray],
-    scales: Mapping[str, np.ndarray],
-    sampled_scales: Mapping[str, np.ndarray],
-) -> float:
-    """Distance of the chain's end, or of an end bone's tail, from where it was sampled, in armature units."""
-    limb = posed.limb
-    local = _local_rotations(limb, rotations)
-    own = [Vector(scales[reading.name]) if reading.name in scales else reading.scale for reading in limb.bones]
-    poses, sampled = pose_limb(limb, local[: len(own)], own), posed.poses_armature
-    error = (limb.end_of(poses) - limb.end_of(sampled)).length
-    tip, sampled_tip = (limb.bones[-1].last_pose(each[-1]) for each in (poses, sampled))
-    ends, sampled_ends = (
-        _end_tails(limb, at, turned[len(own) :])
-        for at, turned in ((tip, local), (sampled_tip, _local_rotations(limb, posed.rotations)))
-    )
-    error = max([error, *((a - b).length for a, b in zip(ends, sampled_ends, strict=True))])
-    growth = tip.col[1].length / sampled_tip.col[1].length
-    for end in limb.bones[-1].last.bone.children:
-        if end.name in scales and any(sampled_scales[end.name]):
-            own_growth = np.linalg.norm(scales[end.name]) / np.linalg.norm(sampled_scales[end.name])
-            error = max(error, abs(growth * float(own_growth) - 1.0) * end.length)
-    return error
-
-
-def _local_rotations(limb: Limb, rotations: Sequence[Sequence[float]]) -> list[Quaternion]:
-    return [
-        quaternion_of([float(value) for value in raw], reading.mode)
-        for raw, reading in zip(rotations, limb.turned, strict=True)
-    ]
-
-
-def _end_tails(limb: Limb, tip_pose: Matrix, local_rotations: Sequence[Quaternion]) -> list[Vector]:
-    """Tails of the bones on a chain's end that follow its target."""
-    tails, parent_pose = [], tip_pose
-    for end, rotation in zip(limb.ends, local_rotations, strict=True):
-        parent_pose = end.reading.posed(rotation, parent_pose)
-        tails.append(parent_pose @ Vector((0.0, end.reading.bone.length, 0.0)))
-    return tails

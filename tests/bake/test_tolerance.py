@@ -11,6 +11,7 @@ from ..rig.rigs import random_rig
 from ..scenes import (
     EXACT,
     chain_below_chain,
+    curves_of,
     farthest_apart,
     keyed_frames,
     played,
@@ -97,3 +98,43 @@ def test_a_chain_that_is_off_for_a_while_stays_within_the_tolerance():
     expected = played(rig.ob, range(1, 14))
     bake(bpy.context, chains_of([rig.ob]), range(1, 14), "COPY", "MUTE", 0.01)
     assert tip_strays(rig, expected) < 0.01 + EXACT
+
+
+def a_jumping_leg():
+    """A leg that is off and on again, from one frame to the next, and moves meanwhile."""
+    rig = walking_leg()
+    key(rig.tip, "analytic_ik_influence", [0.0, 1.0, 0.0, 1.0])
+    for (path, _), curve in curves_of(rig.ob).items():
+        for point in curve.keyframe_points if path.endswith("influence") else ():
+            point.interpolation = "CONSTANT"
+    return rig
+
+
+def baked_at(make, frames, times, tolerance):
+    """A rig, and where its tip is at some times once it was baked."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    rig = make()
+    bake(bpy.context, chains_of([rig.ob]), frames, "COPY", "MUTE", tolerance)
+    return rig, tips(rig, played_without_the_add_on(rig.ob, times))
+
+
+@pytest.mark.versions
+@pytest.mark.parametrize("make", [walking_leg, a_jumping_leg])
+def test_between_frames_the_tip_is_where_keys_on_all_of_them_lead_it(make):
+    """Where the motion jumps, nothing overshoots."""
+    frames, times = range(1, 14), [frame + part for frame in range(1, 13) for part in (0.25, 0.5, 0.75)]
+    known = baked_at(make, frames, times, 0.0)[1]
+    rig, now = baked_at(make, frames, times, 0.02)
+    assert key_count(rig) < len(frames)
+    # Straight pieces cut the corners of a bend.
+    assert max((a - b).length for a, b in zip(now, known, strict=True)) < 0.02 + 0.005
+
+
+def test_keys_are_smooth():
+    rig = walking_leg()
+    bake(bpy.context, chains_of([rig.ob]), range(1, 13), "COPY", "MUTE", 0.004)
+    curves = [curve for name in rig.bones for curve in rotation_curves(rig.ob, name)]
+    assert min(len(curve.keyframe_points) for curve in curves) > 2
+    for point in (point for curve in curves for point in curve.keyframe_points[1:-1]):
+        before, after = point.co - point.handle_left, point.handle_right - point.co
+        assert before.y / before.x == pytest.approx(after.y / after.x, abs=1e-4)

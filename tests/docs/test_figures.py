@@ -59,7 +59,7 @@ def test_the_limits_name_the_measured_cost():
 @pytest.mark.parametrize(("setting", "value"), [("Body", "0"), ("Extension", "1"), ("Ground", "As Captured")])
 def test_a_figure_of_planting_is_measured(setting, value):
     [trial] = [each for each in trials() if (each.setting, each.value) == (setting, value)]
-    lines = [line for line in (CHECKOUT / "docs/planting.md").read_text().splitlines() if line.startswith("| ")]
+    lines = [line for line in (CHECKOUT / "docs/motion_figures.md").read_text().splitlines() if line.startswith("| ")]
     first = next(k for k, line in enumerate(lines) if line.startswith(f"| {setting} |"))
     told = next(
         cells for line in lines[first:] if (cells := [cell.strip() for cell in line.split("|")][2:-1])[0] == value

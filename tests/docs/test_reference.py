@@ -1,4 +1,4 @@
-"""The reference's tables: the label, the range and the default that each property has, and the options of operators."""
+"""Tables of the reference and the pages beside it: label, range and default of properties, and options of operators."""
 
 import re
 from math import degrees
@@ -7,10 +7,17 @@ from pathlib import Path
 import bpy
 import pytest
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("reference", "motion_capture", "grab", "giving_away")
 PREFIX = "analytic_ik_"
 # Described with the operators that read it.
 ELSEWHERE = {"analytic_ik_controls"}
+
+
+def manual():
+    """What users look things up in, as one text."""
+    return "\n".join((DOCS / f"{page}.md").read_text() for page in PAGES)
+
 
 NUMBER = r"(-?[\d.]+)(°?)"
 
@@ -77,19 +84,16 @@ def properties(addon):
 
 
 def test_every_setting_has_its_row(properties):
-    assert rows(REFERENCE.read_text()).keys() == properties.keys() - ELSEWHERE
+    assert rows(manual()).keys() == properties.keys() - ELSEWHERE
 
 
 def test_every_row_has_the_label(properties):
-    told = labels(REFERENCE.read_text())
+    told = labels(manual())
     assert told == {path: properties[path].name for path in told}
 
 
 def test_every_row_has_the_range_and_the_default(properties):
-    wrong = {
-        path: unlike(properties[path], values, default)
-        for path, (_, values, default) in rows(REFERENCE.read_text()).items()
-    }
+    wrong = {path: unlike(properties[path], values, default) for path, (_, values, default) in rows(manual()).items()}
     assert {path: why for path, why in wrong.items() if why} == {}
 
 
@@ -177,14 +181,14 @@ def _unlike(first, choices, default):
 
 def test_every_button_of_the_reference_is_one(operators):
     names = {operator.name for operator in operators}
-    told = [name for cells in tables(REFERENCE.read_text(), "button") for name in in_italics(cells[0])]
+    told = [name for cells in tables(manual(), "button") for name in in_italics(cells[0])]
     assert told and set(told) <= names
 
 
 def test_every_option_of_the_reference_is_one_with_its_choices_and_default(operators):
     options = options_of(operators)
     # What is no property: a list, told in words.
-    told = [cells for cells in tables(REFERENCE.read_text(), "option") if in_italics(cells[0])]
+    told = [cells for cells in tables(manual(), "option") if in_italics(cells[0])]
     assert len(told) > 8
     wrong = [unlike_option(in_italics(cells[0]), *cells[1:], options) for cells in told]
     assert [why for why in wrong if why] == []

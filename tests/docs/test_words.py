@@ -16,7 +16,10 @@ DOCUMENTS = [
 ]
 FIRST_READ = [
     CHECKOUT / "README.md",
-    *(CHECKOUT / "docs" / f"{name}.md" for name in ("tutorial", "planting", "faq", "contributing")),
+    *(
+        CHECKOUT / "docs" / f"{name}.md"
+        for name in ("tutorial", "motion_capture", "grab", "giving_away", "faq", "contributing")
+    ),
 ]
 LOOKED_UP = [CHECKOUT / "docs" / f"{name}.md" for name in ("reference", "troubleshooting")]
 

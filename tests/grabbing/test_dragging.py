@@ -49,7 +49,15 @@ class Window:
             workspace=quiet,
             window=quiet,
         )
-        given = {"bone": "", "at_mouse": False, "hips": "MOVE", "pin_feet": True, "rotation": "AUTO", "balance": 0.6}
+        given = {
+            "bone": "",
+            "at_mouse": False,
+            "look": False,
+            "hips": "MOVE",
+            "pin_feet": True,
+            "rotation": "AUTO",
+            "balance": 0.6,
+        }
         self.operator = SimpleNamespace(**(given | {"lift_heels": True, "spine": 1.0} | options))
         self.operator.given_options = self.given_options
         self.before = pose_of(self.ob)
@@ -120,7 +128,12 @@ def test_axes_numbers_steps_and_precision(window):
 
 def test_keys_change_how_the_body_gives_and_what_is_held(window):
     window.start().send("MOUSEMOVE", 0.0, -30.0)
-    for key, name, value in (("R", "rotation", "KEEP"), ("B", "balance", 0.0), ("H", "lift_heels", False)):
+    for key, name, value in (
+        ("R", "rotation", "KEEP"),
+        ("B", "balance", 0.0),
+        ("H", "lift_heels", False),
+        ("L", "look", True),
+    ):
         window.send(key, 0.0, -30.0)
         assert getattr(window.operator, name) == value
     window.send("LEFT_ALT", 0.0, -30.0, alt=True)

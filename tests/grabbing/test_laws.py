@@ -168,3 +168,29 @@ def test_an_end_keeps_its_place_or_its_rotation_or_both():
         before = body.bones.poses[limb.found.end]
         assert (np.abs(matrix[:3, 3] - before[:3, 3]).max() < 1e-9) == how.place
         assert (np.abs(matrix[:3, :3] - before[:3, :3]).max() < 1e-6) == how.rotation
+
+
+def test_zooming_in_finds_no_jump(body):
+    """The largest turn of a pixel, of a part of it, of a part of that: what a jump would keep gets small."""
+    random = Random(4)
+    for _ in range(3):
+        drag, goal, held = random_drag(body, random)
+        way = mul(random_direction(random), body.size / PIXELS)
+        at, part = 0.0, 40.0
+        for _ in range(4):
+            places = [at + part * k / 8 for k in range(9)]
+            poses = [grabbed(body, drag, add(goal, mul(way, place)), held) for place in places]
+            turns = [largest_turn(body, a, b) for a, b in itertools.pairwise(poses)]
+            at, part = places[turns.index(max(turns))], part / 8
+        assert degrees(max(turns)) < 0.5
+
+
+def test_a_head_goes_round_behind_its_neck_without_a_jump():
+    body = body_of(brought("metarig horse"))
+    held = {k: Pin() for k in range(len(body.limbs))}
+    base, far = body.neck.base, 0.9 * body.neck.near
+    places = [
+        add(base, (0.05, far * np.cos(angle), far * np.sin(angle))) for angle in np.linspace(0.0, 2.0 * np.pi, 400)
+    ]
+    poses = [grabbed(body, Drag("HEAD"), place, held) for place in places]
+    assert max(degrees(largest_turn(body, a, b)) for a, b in itertools.pairwise(poses)) < 20.0

@@ -3,8 +3,8 @@
 import bpy
 import numpy as np
 
+from ik_addon.bake.curve_keys import bytes_of
 from ik_addon.planting import last_report
-from ik_addon.planting.scene.kept_keys import bytes_of
 
 from ..rig.rigs import evaluated_copy
 from ..scenes import curves_of as curves_playing

@@ -1,6 +1,8 @@
 """Right click > Online Manual: each setting and operator has its place in the reference."""
 
+import re
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import bpy
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from ik_addon.ui.panels import preferences as online_manual
 
 pytestmark = pytest.mark.versions
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
@@ -23,18 +27,27 @@ def place_of(what: str, places) -> str:
 
 
 @pytest.mark.parametrize(
-    ("what", "heading"),
+    ("what", "place"),
     [
-        ("bpy.types.PoseBone.analytic_ik_influence", "influence"),
-        ("bpy.types.PoseBone.analytic_ik_use_min_bend", "min-bend"),
-        ("bpy.types.PoseBone.analytic_ik_pole_target", "target-and-pole-target"),
-        ("bpy.types.Scene.analytic_ik_overlay", "overlay"),
-        ("bpy.ops.analytic_ik.switch_to_fk", "fkik"),
-        ("bpy.ops.analytic_ik.cure", "panels"),
+        ("bpy.types.PoseBone.analytic_ik_influence", "reference/#influence"),
+        ("bpy.types.PoseBone.analytic_ik_use_min_bend", "reference/#min-bend"),
+        ("bpy.types.PoseBone.analytic_ik_pole_target", "reference/#target-and-pole-target"),
+        ("bpy.types.Scene.analytic_ik_overlay", "reference/#overlay"),
+        ("bpy.ops.analytic_ik.switch_to_fk", "reference/#fkik"),
+        ("bpy.ops.analytic_ik.cure", "reference/#panels"),
+        ("bpy.ops.analytic_ik.make_native", "giving_away/#make-native"),
+        ("bpy.ops.analytic_ik.make_loop", "motion_capture/#root-motion-and-loops"),
     ],
 )
-def test_it_leads_to_the_heading(what, heading, places):
-    assert place_of(what, places) == f"https://manual.example/reference/#{heading}"
+def test_it_leads_to_the_heading(what, place, places):
+    assert place_of(what, places) == f"https://manual.example/{place}"
+
+
+def test_every_place_is_a_heading_of_its_page(places):
+    for _, place in places[1]:
+        page, _, heading = place.partition("/#")
+        titles = re.findall(r"^#+ (.+)$", (DOCS / f"{page}.md").read_text(), re.MULTILINE)
+        assert heading in {re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-") for title in titles}, place
 
 
 def test_every_setting_and_operator_has_a_place(places):

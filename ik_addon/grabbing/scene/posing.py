@@ -14,7 +14,7 @@ from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, ra
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
-from ..solving.geometry import NO_MOVE
+from ..solving.geometry import NO_MOVE, Point
 from ..solving.skeleton import Channels, point
 from .controls import LimbControl, control_of, moved_channels, place_controls, put_back, rides_on
 from .reading import GrabBody
@@ -30,6 +30,23 @@ KEEPS = {"AUTO": None, "KEEP": True, "FOLLOW": False}
 """Whether the dragged end keeps its rotation, by the option's name."""
 
 
+@dataclass(frozen=True)
+class GrabJoint:
+    """A joint to drag: the head of a bone, or its tail. limb: the number of the limb that ends there, else -1.
+    leg: that limb's length in armature space, 0 of what is no leg. is_rigged: a live chain holds it."""
+
+    bone: str
+    limb: int = -1
+    is_tail: bool = False
+    leg: float = 0.0
+    is_rigged: bool = False
+
+    def place(self, evaluated: bpy.types.Object) -> Vector:
+        """Where it is now, in the world."""
+        bone = evaluated.pose.bones[self.bone]
+        return evaluated.matrix_world @ (bone.tail if self.is_tail else bone.head)
+
+
 class GrabSession:
     """From the pose before on, poses of one body. Each is written over the pose before, not over the last one."""
 
@@ -43,6 +60,11 @@ class GrabSession:
         self._controls: dict[int, LimbControl] = {}
         self._checked: set[int] = set()
 
+    @property
+    def evaluated(self) -> bpy.types.Object:
+        """The armature object as it is evaluated now."""
+        return self.ob.evaluated_get(self._depsgraph)
+
     # What is grabbed, and what held
 
     def start(self, drag: Drag) -> Vector:
@@ -50,8 +72,13 @@ class GrabSession:
         return self.posed.world @ Vector(drag.start(self.posed.body))
 
     def goal(self, bone: str, drag: Drag, location_world: Vector) -> Vector:
-        """Where what is dragged goes if the head of a bone shall go to a place, both in the world."""
-        head = self.posed.body.bones.heads[self.posed.names.index(bone)]
+        """Where what is dragged goes if the head of a bone shall go to a place, both in the world: the tip of a limb
+        without hand or foot, and of a tail; or if the head shall look there."""
+        body = self.posed.body
+        is_tip = drag.kind in ("ROW", "GAZE") or (drag.kind == "LIMB" and body.limbs[drag.limb].found.end < 0)
+        if is_tip:
+            return location_world
+        head = body.bones.heads[self.posed.names.index(bone)]
         return self.start(drag) + location_world - self.posed.world @ Vector(head)
 
     def joint_bone(self, k: int) -> str:
@@ -66,12 +93,8 @@ class GrabSession:
         k = self.posed.names.index(bone)
         if k != body.hips and k in body.bones.above(body.hips):
             return {}
-        held = {}
-        for number in range(len(body.limbs)):
-            pin = self.pin(number, feet)
-            if pin and (number != drag.limb or drag.kind == "JOINT"):
-                held[number] = pin
-        return held
+        pins = {number: self.pin(number, feet) for number in range(len(body.limbs))}
+        return {k: pin for k, pin in pins.items() if pin and (k != drag.limb or drag.kind == "JOINT")}
 
     def pin(self, k: int, feet: bool) -> Pin | None:
         """What of a limb's end is held, None for nothing."""
@@ -93,25 +116,22 @@ class GrabSession:
         if (self.pin(k, True) is not None) == is_held and before == "AUTO":
             set_pin(bone, "FREE" if is_held else "BOTH")
 
-    def joints(self) -> dict[str, int]:
-        """The bones whose heads are joints to drag, each with the number of the limb that it ends, else -1."""
+    def joints(self) -> list[GrabJoint]:
+        """What can be dragged."""
         body, names = self.posed.body, self.posed.names
-        found = {names[body.hips]: -1, names[body.chest]: -1}
-        if body.neck:
-            found[names[body.neck.links[-1]]] = -1
+        rows = [
+            bone for bone in range(len(names)) if bone not in body.bones.parents and len(self.posed.row_to(bone)) > 1
+        ]
+        middle = {body.hips, body.chest, *(body.neck.links[-1:] if body.neck else ())} if body.limbs else set()
+        knees = [limb.links[1] for k, limb in enumerate(body.limbs) if k not in self.posed.chains]
+        found = {bone: GrabJoint(names[bone]) for bone in (*middle, *knees)}
+        found |= {bone: GrabJoint(names[bone], is_tail=True) for bone in rows}
+        ends = {}
         for k, limb in enumerate(body.limbs):
-            if k not in self.posed.chains:
-                found[names[limb.links[1]]] = -1
-            found[self.joint_bone(k)] = k
-        return found
-
-    def place_of(self, bone: str) -> Vector:
-        """Where such a joint is now, in the world; a limb without a bone at its end ends at the tail."""
-        evaluated = self.ob.evaluated_get(self._depsgraph)
-        pose_bone = evaluated.pose.bones[bone]
-        k = self.joints().get(bone, -1)
-        is_tail = k >= 0 and self.posed.body.limbs[k].found.end < 0
-        return evaluated.matrix_world @ (pose_bone.tail if is_tail else pose_bone.head)
+            leg = limb.reach if limb.found.kind == "LEG" else 0.0
+            bone = self.joint_bone(k)
+            ends[names.index(bone)] = GrabJoint(bone, k, limb.found.end < 0, leg, k in self.posed.chains)
+        return [*(found | ends).values()]
 
     # Posing
 
@@ -130,14 +150,18 @@ class GrabSession:
     ) -> GrabbedPose:
         """Bring what is dragged to a place in the world, as near as what is held allows. Raises ChainError, with
         nothing changed, if something besides their channels poses the bones for it."""
-        posed = self.posed
+        posed, body = self.posed, self.posed.body
         if drag.kind == "JOINT" and drag.limb in posed.chains:
             raise ChainError(messages.GRAB_KNEE_OF_CHAIN(bone=posed.chains[drag.limb]))
-        moved = [k for k in posed.chains if k in held or k == drag.limb]
+        if drag.kind == "HIPS" and body.hips in body.bones.locked[1]:
+            raise ChainError(messages.GRAB_LOCKED(bone=posed.names[body.hips]))
+        goal = point(posed.world.inverted_safe() @ goal_world)
+        mirrored = self._mirrored(drag, goal)
+        moved = [k for k in posed.chains if k in held or k in mirrored or k == drag.limb]
         for k in moved:
             if k not in self._controls:
                 self._controls[k] = control_of(self.ob, posed.chains[k], self._depsgraph)
-        result = grabbed(posed.body, drag, point(posed.world.inverted_safe() @ goal_world), held, options)
+        result = grabbed(body, drag, goal, held, options, mirrored)
         # What poses a bone does not change within a drag.
         fresh = result.moves.keys() - self._checked
         posed.check(fresh)
@@ -145,20 +169,30 @@ class GrabSession:
         self._check_channels(result.channels)
         self._write(result.channels)
         if moved:
-            limbs = [posed.body.limbs[k].found for k in moved]
+            limbs = [body.limbs[k].found for k in moved]
             ends = [limb.end if limb.end >= 0 else limb.bones[-1] for limb in limbs]
             moves = {k: result.moves.get(end, NO_MOVE) for k, end in zip(moved, ends, strict=True)}
             place_controls(context, posed.world, {k: self._controls[k] for k in moved}, moves)
         return result
 
+    def _mirrored(self, drag: Drag, goal: Point) -> dict[int, Point]:
+        """With X Mirror, where the limb of the other side goes."""
+        if drag.limb < 0 or not self.ob.pose.use_mirror_x:
+            return {}
+        other = bpy.utils.flip_name(self.joint_bone(drag.limb))
+        limbs = [k for k in range(len(self.posed.body.limbs)) if self.joint_bone(k) == other and k != drag.limb]
+        return {k: (-goal[0], *goal[1:]) for k in limbs}
+
     def _check_channels(self, channels: Channels) -> None:
-        names, bones = self.posed.names, self.ob.pose.bones
-        written = [(names[k], bones[names[k]].rotation_mode) for k in channels.turns]
-        written += [(names[k], LOCATION) for k in channels.locations]
+        bones = [self.ob.pose.bones[name] for name in self.posed.names]
+        written = [(bones[k], bones[k].rotation_mode) for k in channels.turns]
+        written += [(bones[k], LOCATION) for k in channels.locations]
         driven = {driver.data_path for driver in drivers_of(self.ob)}
         for bone, mode in written:
-            if channel_path(bone, mode) in driven:
-                raise ChainError(messages.GRAB_DRIVEN(bone=bone))
+            if channel_path(bone.name, mode) in driven:
+                raise ChainError(messages.GRAB_DRIVEN(bone=bone.name))
+            if all(bone.lock_location if mode == LOCATION else bone.lock_rotation):
+                raise ChainError(messages.GRAB_LOCKED(bone=bone.name))
 
     def _write(self, channels: Channels) -> None:
         wanted: dict[tuple[str, str], Raw] = {}
@@ -207,18 +241,19 @@ def grab_bone(
     context: bpy.types.Context,
     ob: bpy.types.Object,
     bone: str,
-    location_world: Vector,
+    location_world: Vector | None,
     feet: bool = True,
     options: GrabOptions | None = None,
+    look: bool = False,
 ) -> Grabbed:
     """Bring the head of a bone to a place in the world, as near as what is held allows, and key as Auto Keying asks.
-    Raises ChainError, with nothing changed."""
+    look: the head looks there. Raises ChainError, with nothing changed."""
     session = GrabSession(context, ob)
     if bone not in ob.pose.bones:
         raise ChainError(messages.GRAB_NO_BONE(armature=ob.name, bone=bone))
-    drag = session.posed.drag_of(bone)
+    drag = session.posed.drag_of(bone, look)
     held = session.pins(bone, drag, feet)
-    goal = session.goal(bone, drag, location_world)
+    goal = session.start(drag) if location_world is None else session.goal(bone, drag, location_world)
     result = session.pose(context, drag, goal, held, options or GrabOptions())
     session.key(context)
     kinds = {pin: kind for kind, pin in _PINS.items()}

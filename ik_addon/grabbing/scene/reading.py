@@ -53,8 +53,10 @@ class GrabBody:
             raise ChainError(messages.NO_HIPS_TO_GRAB(armature=ob.name))
         self.body = Body(skeleton, parts, heads)
         self.chains = {k: chains[limb.bones[-1]] for k, limb in enumerate(limbs) if limb.bones[-1] in chains}
-        parents = [skeleton.parents[bone] for bone in range(len(bones))]
+        parents = [*skeleton.parents]
         self._forks = {bone for bone in parents if parents.count(bone) > 1} | {*self.body.line, -1}
+        named = [(*limb.found.bones, limb.found.end, limb.found.toe, limb.girdle) for limb in self.body.limbs]
+        self._parts = {bone for row in named for bone in row} | {*(self.body.neck.links if self.body.neck else ())}
 
     def row_to(self, bone: int) -> tuple[int, ...]:
         """The bones from the last fork, or the line of the body, to one; () if it and those below it are no row."""
@@ -62,16 +64,16 @@ class GrabBody:
         row = [bone]
         while bones.parents[row[-1]] not in self._forks:
             row.append(bones.parents[row[-1]])
-        goes_on = len(row) > 1 or bone in bones.parents
+        goes_on = (len(row) > 1 or bone in bones.parents) and self._parts.isdisjoint(row)
         return tuple(reversed(row)) if goes_on and bones.parents[row[-1]] in (*self.body.line, -1) else ()
 
-    def drag_of(self, bone: str) -> Drag:
-        """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. Raises
-        ChainError if the armature has nothing of these."""
+    def drag_of(self, bone: str, look: bool = False) -> Drag:
+        """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. look: to
+        where the head looks. Raises ChainError if the armature has nothing of these."""
         body, own = self.body, self.names.index(bone)
         for k in body.bones.above(own):
             if body.neck and k in body.neck.links:
-                return Drag("HEAD")
+                return Drag("GAZE" if look else "HEAD")
             if k in body.line and k != own:
                 row = self.row_to(own)
                 if row:
@@ -174,16 +176,20 @@ def _skeleton(
 def _hinge(bone: bpy.types.PoseBone, frame: np.ndarray, turn: Turn) -> tuple[Point, float, float] | None:
     """The axis about which a bone bends, in armature space, and by how much it may from its pose; None: it is free."""
     limits = limits_of(bone)
-    is_locked = all(bone.lock_rotation)
-    if limits is None and not is_locked:
+    free: dict[int, tuple[float, float]] = {}
+    for axis, number in (("x", 0), ("z", 2)):
+        least, most = getattr(limits, axis) if limits else (-pi, pi)
+        angle = (2.0 * atan2(turn[1 + number], turn[0]) + pi) % tau - pi
+        free[number] = (0.0, 0.0) if bone.lock_rotation[number] else (least - angle, most - angle)
+    widths = {number: most - least for number, (least, most) in free.items()}
+    if min(widths.values()) >= tau:
         return None
-    ranges = {axis: (0.0, 0.0) if is_locked else getattr(limits, axis) for axis in "xz"}
-    axis = limits.hinge if limits and limits.hinge else min(ranges, key=lambda each: ranges[each][1] - ranges[each][0])
-    number = "xyz".index(axis)
-    angle = 0.0 if is_locked else 2.0 * atan2(turn[1 + number], turn[0])
-    angle = (angle + pi) % tau - pi
-    least, most = ranges[axis]
-    return unit(point(frame[:3, number])), least - angle, most - angle
+    # One that is locked leaves the other; else the one that is limited.
+    number = (
+        max(widths, key=lambda each: widths[each]) if 0.0 in widths.values() else min(widths, key=widths.__getitem__)
+    )
+    least, most = free[number]
+    return unit(point(frame[:3, number])), least, most
 
 
 def _turns(bones: Sequence[bpy.types.PoseBone]) -> list[Turn]:

@@ -8,7 +8,7 @@ from . import geometry as g
 from .skeleton import Skeleton
 
 _CURL = radians(25.0)
-"""By which each joint bends more at most."""
+"""By which each joint of a neck bends more at most."""
 _SHORT = 0.15
 """Of its length: an arc whose chord varies by less would curl by all it has within a pixel, so it only swings."""
 _SAMPLES = 32
@@ -20,8 +20,8 @@ class Arc:
     to a place. along: the unit vector from base to end. far, near: the longest and shortest distance between them to
     which it opens and curls."""
 
-    def __init__(self, bones: Skeleton, links: Sequence[int], end: g.Point, back: g.Point) -> None:
-        """back: to where it bulges if it is straight."""
+    def __init__(self, bones: Skeleton, links: Sequence[int], end: g.Point, back: g.Point, curl: float = _CURL) -> None:
+        """back: to where it bulges if it is straight. curl: by which each joint bends more at most."""
         self.links, self.end = links, end
         self._heads = [bones.heads[bone] for bone in links]
         self.base = self._heads[0]
@@ -34,7 +34,7 @@ class Arc:
         # Turned about the axis by t, a vector is its part along it, cos t of that across, and sin t of the third.
         self._parts = [(g.mul(a, g.dot(v, a)), g.across(v, a), g.cross(a, v)) for v in self._vectors]
         self._joints = max(len(links) - 1, 1)
-        self.curls = (self._longest(), _CURL * self._joints) if len(links) > 1 else (0.0, 0.0)
+        self.curls = (self._longest(), curl * self._joints) if len(links) > 1 else (0.0, 0.0)
         lengths = [g.norm(self._chord_of(curl)) for curl in self.curls]
         self.far, self.near = max(*lengths, self.chord), min(*lengths, self.chord)
         if self.far - self.near < _SHORT * self.far:

@@ -34,7 +34,8 @@ class Body:
         self.size = max((limb.reach for limb in self.limbs), default=far)
         self.middle = g.mean(lower)
         self.aside = g.unit(g.cross(bones.up, self.forward))
-        pivots = [self.middle, *(bones.heads[bone] for bone in self.line[1:])]
+        base = bones.heads[self.hips] if self.hips in bones.locked[1] else self.middle
+        pivots = [base, *(bones.heads[bone] for bone in self.line[1:])]
         is_beast = any(limb.found.place for limb in self.limbs)
         stiff = [k for k, bone in enumerate(self.line) if bone in bones.locked[0]]
         self.trunk = Trunk(pivots, g.mean(upper), self.aside, is_beast, stiff)
@@ -53,6 +54,8 @@ class Body:
     def _find_neck(self, heads: Sequence[int]) -> Arc | None:
         """From the chest to the head, which is named so, or else ends what goes on from the chest in its middle."""
         bones = self.bones
+        if not self.limbs:
+            return None
         limbs = {bone for limb in self.limbs for bone in bones.above(limb.links[0])}
         ways = {bone: [*bones.above(bone)] for bone in range(len(bones.parents)) if bone not in limbs}
         free = {bone: way for bone, way in ways.items() if self.chest in way[1:]}

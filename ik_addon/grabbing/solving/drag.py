@@ -19,8 +19,12 @@ _EASE, _EASE_OF_HEELS = 0.04, 0.01
 """Of the body's size: over it each layer begins."""
 _SPINE_FROM, _HIPS_FROM, _HEAD_FROM, _HEELS_FROM = 0.9, 0.97, 0.985, 0.99
 """Of a limb's, or the neck's, reach: from there on spine, hips, and heels give."""
+_STIFF, _BESIDE = 0.15, 10.0
+"""Of a limb's reach: one that folds no nearer stays on the side of a ball of this radius, almost a plane."""
 _GIRDLE, _HEEL, _GAZE = radians(18.0), radians(50.0), radians(100.0)
 """By which a girdle, a foot on its ball, and a head turn at most."""
+_CURL = radians(70.0)
+"""By which each joint of a tail bends more at most."""
 _LIFT = 0.6
 """Of the way from ankle to ball: so much longer a leg gets by that."""
 _BALANCE = 0.6
@@ -314,7 +318,13 @@ class _Step:
         for k in limbs:
             limb = self.body.limbs[k]
             most, least = limb.shell
-            shells.append((g.sub(self._end_of(k), g.moved(carried[k], limb.root)), most + longer.get(k, 0.0), least))
+            center = g.sub(self._end_of(k), g.moved(carried[k], limb.root))
+            is_stiff = least > _STIFF * limb.reach
+            shells.append((center, most + longer.get(k, 0.0), 0.0 if is_stiff else least))
+            if is_stiff:
+                # A large hollow leaves several ways round it. A ball beside it leaves one: where the root was.
+                far = _BESIDE * limb.reach
+                shells.append((g.add(center, g.mul(limb.along, -far - least)), far, 0.0))
         return shells
 
     # Limbs
@@ -394,7 +404,8 @@ def _part_moved(
             moves |= _knee_moves(body.limbs[k], each, held.get(k))
         reached = g.moved(moves[body.limbs[drag.limb].links[1]], drag.start(body))
     elif drag.kind == "ROW":
-        row = Arc(body.bones, drag.row, drag.start(body), g.mul(body.bones.up, -1.0))
+        down = g.mul(g.add(body.bones.up, body.forward), -1.0)
+        row = Arc(body.bones, drag.row, drag.start(body), down, _CURL)
         moves = row.moves(g.NO_MOVE, goal)
         reached = g.moved(moves[drag.row[-1]], row.end)
     else:
@@ -412,7 +423,7 @@ def _knee_moves(limb: GrabLimb, goal: g.Point, held: Pin | None) -> dict[int, g.
         side = g.rotate(g.swing(was, now, limb.along), limb.side)
         return limb.closed(g.NO_MOVE, limb.end, g.NO_TURN if held.rotation else None, side)
     arm = g.unit(g.sub(limb.points[1], limb.root))
-    move = g.about(limb.root, g.swing(arm, g.unit(g.sub(goal, limb.root), arm), limb.normal))
+    move = g.about(limb.root, g.swing(arm, g.unit(g.sub(goal, limb.root), arm), limb.axis))
     moves = dict.fromkeys(limb.links, move)
     if limb.found.end >= 0 and not limb.found.rides:
         moves[limb.found.end] = g.bringing(g.NO_TURN, limb.end, g.moved(move, limb.end))
@@ -427,12 +438,13 @@ def _gaze_moves(body: Body, goal: g.Point) -> dict[int, g.Move]:
     heads, count = body.bones.heads, len(neck.links)
     moves, move = {}, g.NO_MOVE
     for k, bone in enumerate(neck.links):
-        joint = g.moved(move, heads[bone])
-        way = g.unit(g.sub(goal, joint), body.facing)
+        way = g.unit(g.sub(goal, g.moved(move, heads[neck.links[-1]])), body.facing)
         axis = g.cross(body.facing, way)
         angle = min(atan2(g.norm(axis), g.dot(body.facing, way)), _GAZE)
         part = 1.0 if k == count - 1 else 0.5 * (k + 1) / (count - 1)
-        move = g.bringing(g.turn_by(g.mul(g.unit(axis, body.bones.up), angle * part)), heads[bone], joint)
+        move = g.bringing(
+            g.turn_by(g.mul(g.unit(axis, body.bones.up), angle * part)), heads[bone], g.moved(move, heads[bone])
+        )
         moves[bone] = move
     return moves
 

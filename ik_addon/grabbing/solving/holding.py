@@ -40,7 +40,8 @@ def _nearest(wish: g.Point, shells: Sequence[Shell]) -> g.Point:
 def lifted(wish: g.Point, shells: Sequence[Shell], up: g.Point) -> g.Point:
     """A wish, raised out of the hollows into which legs cannot fold: the nearest way out would jump at their middle."""
     for _ in shells:
-        raised = max((_way_out(g.sub(wish, center), least, up) for center, _, least in shells), default=0.0)
+        hollows = [(center, least) for center, _, least in shells if least > 0.0]
+        raised = max((_way_out(g.sub(wish, center), least, up) for center, least in hollows), default=0.0)
         if raised <= 0.0:
             break
         wish = g.add(wish, g.mul(up, raised))
@@ -48,11 +49,14 @@ def lifted(wish: g.Point, shells: Sequence[Shell], up: g.Point) -> g.Point:
 
 
 def outside(wish: g.Point, center: g.Point, radius: float, way: g.Point) -> g.Point:
-    """A wish, moved out of a ball along one direction."""
+    """A wish, moved out of a ball, and from behind it, along one direction."""
     return g.add(wish, g.mul(way, _way_out(g.sub(wish, center), radius, way)))
 
 
 def _way_out(away: g.Point, radius: float, way: g.Point) -> float:
-    """How far along a direction a point leaves a ball: one quadratic; 0 outside."""
-    along, inside = g.dot(away, way), g.dot(away, away) - radius * radius
-    return max(sqrt(along * along - inside) - along, 0.0) if inside < -1e-12 * radius * radius else 0.0
+    """How far along a direction a point leaves a ball and the cone of 45 degrees behind it: without a jump, wherever it
+    comes in."""
+    height, aside = g.dot(away, way), g.norm(g.across(away, way))
+    is_ball = aside < radius * sqrt(0.5)
+    surface = sqrt(radius * radius - aside * aside) if is_ball else radius * sqrt(2.0) - aside
+    return surface - height if surface - height > 1e-12 * radius else 0.0

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import atan2, cos, pi, sqrt
+from math import atan2, cos, hypot, pi, sqrt, tau
 
 from . import geometry as g
 from .skeleton import Skeleton
@@ -14,6 +14,10 @@ _STRAIGHT = 2.5e-4
 """Of its reach by which a limb bulges at least to have a plane of its own."""
 _NO_LEVER = 0.02
 """Of a limb's length: a girdle that is shorter turns for nothing."""
+
+
+_HINGE = 0.7
+"""Cosine of the angle between the axis of a knee that is a hinge and that about which it bends in its pose."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +69,39 @@ class GrabLimb:
         """The triangle of the pose before: two links, or more of them in two groups that turn as one each."""
         links = [g.sub(b, a) for a, b in itertools.pairwise(self.points)]
         self.groups = _groups(links)
-        first, second = (g.total(links[k] for k in group) for group in self.groups)
+        first, second = self._sides = tuple(g.total(links[k] for k in group) for group in self.groups)
         self.lengths = g.norm(first), g.norm(second)
-        self.reach, self.least = sum(self.lengths), abs(self.lengths[0] - self.lengths[1])
-        self.directions = g.unit(first), g.unit(second)
         self.open_before = g.distance(self.end, self.root)
-        self.along = g.unit(g.sub(self.end, self.root), self.directions[0])
+        self.along = g.unit(g.sub(self.end, self.root), g.unit(first))
         side = g.across(first, self.along)
-        if g.norm(side) < _STRAIGHT * self.reach:
+        if g.norm(side) < _STRAIGHT * sum(self.lengths):
             # A straight limb: knees go ahead, elbows back.
             side = g.across(forward if self.found.kind == "LEG" else g.mul(forward, -1.0), self.along)
             if g.norm(side) < 0.1:
                 side = g.across(bones.up, self.along)
         self.side = g.unit(side)
-        self.normal = g.cross(self.side, self.along)
+        # Turned more about it, it bends more.
+        self.axis = g.cross(self.side, self.along)
         knee = bones.hinges.get(self.links[1]) if len(self.links) == 2 else None
-        if knee is not None:
-            self._limit(*knee)
+        self._bend(*(knee or (self.axis, -tau, tau)))
+
+    def _bend(self, hinge: g.Point, least: float, most: float) -> None:
+        """About what its knee bends, and how far and near it reaches with that."""
+        aligned = g.dot(hinge, self.axis)
+        if abs(aligned) > _HINGE:
+            self.axis = g.mul(hinge, 1.0 if aligned > 0.0 else -1.0)
+            least, most = (least, most) if aligned > 0.0 else (-most, -least)
+        first, second = self._sides
+        fixed = 2.0 * g.dot(first, self.axis) * g.dot(second, self.axis) + g.dot(first, first) + g.dot(second, second)
+        cosine = g.dot(g.across(first, self.axis), second)
+        sine = g.dot(first, g.cross(self.axis, second))
+        self._straight = atan2(sine, cosine)
+        swing = 2.0 * hypot(cosine, sine)
+        self._far, self._near = sqrt(fixed + swing), sqrt(max(fixed - swing, 0.0))
+        self._bends = min(max(self._straight, least), 0.0), max(min(self._straight + pi, most), 0.0)
+        self.reach, self.least = (sqrt(max(fixed + swing * cos(b - self._straight), 0.0)) for b in self._bends)
         spare = _SPARE * self.reach
         self.shell = max(self.reach - spare, self.open_before), min(self.least + spare, self.open_before)
-
-    def _limit(self, axis: g.Point, least: float, most: float) -> None:
-        """Its knee bends only so far: then it reaches only so far, and so near."""
-        bend = atan2(g.dot(g.cross(*self.directions), self.normal), g.dot(*self.directions))
-        if g.dot(axis, self.normal) < 0.0:
-            least, most = -most, -least
-        a, b = self.lengths
-        self.reach, self.least = (
-            sqrt(max(a * a + b * b + 2.0 * a * b * cos(min(max(bend + more, 0.0), pi)), 0.0)) for more in (least, most)
-        )
 
     def closed(
         self, carried: g.Move, goal: g.Point, end_turn: g.Turn | None, side: g.Point | None = None
@@ -106,46 +114,36 @@ class GrabLimb:
         """
         root = g.moved(carried, self.root)
         away = g.sub(goal, root)
-        before = g.NO_TURN if end_turn is not None and self.found.kind == "LEG" else carried[0]
-        start, bend = g.rotate(before, self.along), g.rotate(before, self.side)
+        plane = g.NO_TURN if end_turn is not None and self.found.kind == "LEG" else carried[0]
+        start, bend = g.rotate(plane, self.along), g.rotate(plane, self.side)
         along = g.unit(away, start)
-        if side is None:
-            side = g.rotate(g.swing(start, along, g.cross(bend, start)), bend)
-        side = g.unit(g.across(side, along))
-        # Its plane is turned first, then each link within it.
-        normal = g.cross(side, along)
-        plane = g.swing(self.normal, normal, along)
-        turns = [
-            g.times(g.swing(g.rotate(plane, was), now, normal), plane)
-            for was, now in zip(self.directions, self._links(g.norm(away), along, side), strict=True)
-        ]
+        plane = g.times(g.swing(start, along, g.cross(bend, start)), plane)
+        if side is not None:
+            bend = g.rotate(plane, self.side)
+            plane = g.times(g.swing(bend, g.unit(g.across(side, along), bend), along), plane)
+        bent = g.turn_by(g.mul(self.axis, self._bent_to(g.norm(away))))
+        first, second = self._sides
+        opened = g.rotate(plane, g.unit(g.add(first, g.rotate(bent, second)), self.along))
+        upper = g.times(g.swing(opened, along, g.rotate(plane, self.axis)), plane)
+        turns = upper, g.times(upper, bent)
         moves, at = {}, root
         for k, bone in enumerate(self.links):
             turn = turns[0] if k in self.groups[0] else turns[1]
             moves[bone] = g.bringing(turn, self.points[k], at)
             at = g.add(at, g.rotate(turn, g.sub(self.points[k + 1], self.points[k])))
         if self.found.end >= 0:
+            last = moves[self.links[-1]][0]
             rides = self.found.rides and end_turn is None
-            moves[self.found.end] = g.bringing(turns[1] if rides else end_turn or g.NO_TURN, self.end, at)
+            moves[self.found.end] = g.bringing(last if rides else end_turn or g.NO_TURN, self.end, at)
         return moves
 
-    def _links(self, open_to: float, along: g.Point, side: g.Point) -> tuple[g.Point, g.Point]:
-        """The directions of its two links; as far open or folded as can be where the goal is out of reach."""
-        a, b = self.lengths
-        far, near = a + b, abs(a - b)
-        open_to = min(max(open_to, min(self.shell[1], self.least)), max(self.shell[0], self.reach))
-        if open_to >= far:
-            x, height, rest = a, 0.0, b
-        elif open_to <= near:
-            x, height, rest = (a, 0.0, -b) if a > b else (-a, 0.0, b)
-        else:
-            x = open_to / 2.0 + (a - b) * (a + b) / (2.0 * open_to)
-            square = (far - open_to) * (open_to - near) * (far + open_to) * (open_to + near)
-            height, rest = sqrt(max(square, 0.0)) / (2.0 * open_to), open_to - x
-        return (
-            g.unit(g.add(g.mul(along, x), g.mul(side, height)), along),
-            g.unit(g.sub(g.mul(along, rest), g.mul(side, height)), along),
-        )
+    def _bent_to(self, open_to: float) -> float:
+        """By how much its knee bends more to open to a distance, or as near to that as can be: half an angle of a
+        triangle by Heron's factors."""
+        far, near = self._far, self._near
+        over = sqrt(max(far - open_to, 0.0) * (far + open_to))
+        under = sqrt(max(open_to - near, 0.0) * (open_to + near))
+        return min(max(self._straight + 2.0 * atan2(over, under), self._bends[0]), self._bends[1])
 
     def reached(self, moves: dict[int, g.Move]) -> g.Point:
         """Where its end is, with these moves."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import messages
 from ...authoring.placing import Control
+from ...bake.curve_keys import keys_of
 from ...bake.stepping import finish
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.rotations import numbers_of, quaternions_of, raw_values
@@ -228,9 +229,7 @@ def _mark(control: Control) -> int:
     """A number that is another one where a key of a control is elsewhere."""
     mark = 0
     for curve in curves_of(control).values():
-        places = np.empty(2 * len(curve.keyframe_points), np.float32)
-        curve.keyframe_points.foreach_get("co", places)
-        mark = crc32(places.tobytes(), mark)
+        mark = crc32(keys_of(curve, ("co",))["co"].tobytes(), mark)
     return mark
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-_SAME = 1e-3
-"""Frames by which two keys at one time are apart at most."""
+from ...bake.curve_keys import SAME_TIME, Keys, keys_of, number_of, set_keys
+
 _STEP = 1e-3
 """Frames over which slopes of what is changed are read off."""
 _CORNER = 1e-4
@@ -28,124 +28,91 @@ class Edited:
 def edit_curves(curves: Sequence[bpy.types.FCurve | None], edited: Edited) -> None:
     """Change the keys of F-Curves, one for each channel, None where it has none; those that do not change stay as they
     are, but for handles beside a key that is new."""
-    keyed = [_times(curve) for curve in curves if curve is not None]
+    keys = [curve and keys_of(curve) for curve in curves]
+    keyed = [own["co"][:, 0].astype(float) for own in keys if own]
     first, last = min(own[0] for own in keyed), max(own[-1] for own in keyed)
-    extra = [time for time in edited.extra if first < time < last]
-    times = _merged(np.concatenate([*keyed, extra]))
+    extra = edited.extra[(first < edited.extra) & (edited.extra < last)]
+    times = np.sort(np.concatenate([*keyed, extra]))
+    times = times[np.concatenate(([True], np.diff(times) > SAME_TIME))]
     held, before = edited.held(times), edited.numbers(times)
-    slopes = np.stack([_slopes(curve, times, edited, c) for c, curve in enumerate(curves)], axis=-1)
+    needed = held.copy()
+    needed[np.clip(np.searchsorted(times, extra - SAME_TIME)[:, None] + (-1, 0, 1), 0, len(times) - 1)] = True
+    slopes = np.zeros((len(times), 2, len(curves)))
+    for column, (curve, own) in enumerate(zip(curves, keys, strict=True)):
+        if own:
+            slopes[..., column] = _slopes(curve, own, times, needed)
     after = np.where(held[:, None], edited.changed(times, before), before)
-    sides = np.array((-_STEP, _STEP))
-    for side, step in enumerate(sides):
+    for side, step in enumerate((-_STEP, _STEP)):
         moved = edited.changed(times + step, before + step * slopes[:, side])
         slopes[held, side] = ((moved - after) / step)[held]
-    for column, curve in enumerate(curves):
-        if curve is not None:
-            _edit(curve, times, held, after[:, column], slopes[..., column], extra)
+    for column, (curve, own) in enumerate(zip(curves, keys, strict=True)):
+        if own:
+            own, is_new = _with_keys(own, extra)
+            rows = np.searchsorted(times, own["co"][:, 0] - SAME_TIME)
+            _change(own, after[rows, column], slopes[rows, :, column], held[rows], is_new)
+            set_keys(curve, own)
+            curve.update()
 
 
-def _times(curve: bpy.types.FCurve) -> np.ndarray:
-    places = np.empty(2 * len(curve.keyframe_points), np.float32)
-    curve.keyframe_points.foreach_get("co", places)
-    return places[::2].astype(float)
+def _bends(keys: Keys) -> np.ndarray:
+    """(n - 1,) bool, where curves are from key to key."""
+    return keys["interpolation"][:-1] == number_of("interpolation", "BEZIER")
 
 
-def _merged(times: np.ndarray) -> np.ndarray:
-    """Times in order, those that are the same once."""
-    times = np.sort(times)
-    return times[np.concatenate(([True], np.diff(times) > _SAME))]
-
-
-def _slopes(curve: bpy.types.FCurve | None, times: np.ndarray, edited: Edited, column: int) -> np.ndarray:
-    """How fast a channel arrives at times and leaves them, (n, 2)."""
-    found = np.zeros((len(times), 2))
-    if curve is None:
-        return found
-    points, own = curve.keyframe_points, _times(curve)
-    rows = np.searchsorted(own, times - _SAME)
-    for k in np.flatnonzero(edited.held(times) | np.isin(times, _near(times, edited.extra))):
-        row = int(rows[k])
-        if row < len(own) and abs(own[row] - times[k]) <= _SAME:
-            found[k] = _arriving(points, row), _leaving(points, row)
-        else:
-            span = 20.0 * _STEP
-            found[k] = (curve.evaluate(times[k] + span) - curve.evaluate(times[k] - span)) / (2.0 * span)
+def _slopes(curve: bpy.types.FCurve, keys: Keys, times: np.ndarray, needed: np.ndarray) -> np.ndarray:
+    """How fast a channel arrives at times and leaves them, (n, 2), where this is needed."""
+    places = keys["co"].astype(float)
+    steps = keys["interpolation"][:-1] == number_of("interpolation", "CONSTANT")
+    own, found = np.zeros((len(places), 2)), np.zeros((len(times), 2))
+    ends = (
+        (0, slice(1, None), np.where(_bends(keys)[:, None], keys["handle_left"][1:], places[:-1])),
+        (1, slice(-1), np.where(_bends(keys)[:, None], keys["handle_right"][:-1], places[1:])),
+    )
+    for side, rows, to in ends:
+        away = to - places[rows]
+        is_slope = ~steps & (np.abs(away[:, 0]) > 1e-6)
+        own[rows, side] = np.where(is_slope, away[:, 1] / np.where(is_slope, away[:, 0], 1.0), 0.0)
+    rows = np.clip(np.searchsorted(places[:, 0], times - SAME_TIME), 0, len(places) - 1)
+    is_key = np.abs(places[rows, 0] - times) <= SAME_TIME
+    found[is_key] = own[rows[is_key]]
+    span = 20.0 * _STEP
+    for k in np.flatnonzero(needed & ~is_key):
+        found[k] = (curve.evaluate(times[k] + span) - curve.evaluate(times[k] - span)) / (2.0 * span)
     return found
 
 
-def _near(times: np.ndarray, extra: np.ndarray) -> np.ndarray:
-    """The times of new keys and of those beside them."""
-    rows = np.searchsorted(times, extra - _SAME)
-    return times[np.clip((rows[:, None] + (-1, 0, 1)).ravel(), 0, len(times) - 1)]
+def _with_keys(keys: Keys, extra: np.ndarray) -> tuple[Keys, np.ndarray]:
+    """Keys at more times as well, where there is none yet, between the first and the last; and which are new."""
+    times = keys["co"][:, 0]
+    rows = np.searchsorted(times, extra - SAME_TIME)
+    new = (rows > 0) & (rows < len(times))
+    new[new] = np.abs(times[rows[new]] - extra[new]) > SAME_TIME
+    rows, extra = rows[new], extra[new]
+    # What is before goes on behind it.
+    found = {name: np.insert(values, rows, values[rows - 1], axis=0) for name, values in keys.items()}
+    is_new = np.insert(np.zeros(len(times), bool), rows, True)
+    found["co"][is_new, 0] = extra
+    found["type"][is_new] = number_of("type", "KEYFRAME")
+    return found, is_new
 
 
-def _leaving(points, row: int) -> float:
-    point = points[row]
-    if row + 1 == len(points) or point.interpolation == "CONSTANT":
-        return 0.0
-    to = point.handle_right if point.interpolation == "BEZIER" else points[row + 1].co
-    return (to[1] - point.co[1]) / (to[0] - point.co[0]) if to[0] - point.co[0] > 1e-6 else 0.0
-
-
-def _arriving(points, row: int) -> float:
-    point = points[row]
-    if row == 0 or points[row - 1].interpolation == "CONSTANT":
-        return 0.0
-    to = point.handle_left if points[row - 1].interpolation == "BEZIER" else points[row - 1].co
-    return (to[1] - point.co[1]) / (to[0] - point.co[0]) if point.co[0] - to[0] > 1e-6 else 0.0
-
-
-def _edit(
-    curve: bpy.types.FCurve,
-    times: np.ndarray,
-    held: np.ndarray,
-    after: np.ndarray,
-    slopes: np.ndarray,
-    extra: Sequence[float],
-) -> None:
-    """Set keys of one F-Curve at times: those that are held, and those of `extra`, with slopes (n, 2)."""
-    points, new = curve.keyframe_points, set()
-    for time in extra:
-        own = _times(curve)
-        row = int(np.searchsorted(own, time - _SAME))
-        if (row < len(own) and abs(own[row] - time) <= _SAME) or not 0 < row < len(own):
-            continue
-        # Its handles are set below, and those that face it.
-        kind = points[row - 1].interpolation
-        sides = points[row - 1].handle_right[:], points[row].handle_left[:]
-        point = points.insert(time, curve.evaluate(time), options={"FAST"})
-        point.interpolation = kind
-        points[row - 1].interpolation = kind
-        points[row - 1].handle_right, points[row + 1].handle_left = sides
-        new.add(round(time, 3))
-    rows = np.searchsorted(times, _times(curve) - _SAME)
-    is_new = [round(float(time), 3) in new for time in times[rows]]
-    for n, k in enumerate(rows.tolist()):
-        beside = (n > 0 and is_new[n - 1], n + 1 < len(rows) and is_new[n + 1])
-        if held[k] or is_new[n] or any(beside):
-            _set(points, n, float(after[k]), slopes[k], held[k] or is_new[n], is_new[n], beside)
-    curve.update()
-
-
-def _set(
-    points, n: int, value: float, slopes: np.ndarray, changes: bool, is_new: bool, beside: tuple[bool, bool]
-) -> None:
-    """Set a key's value, and its handles on both sides, or on the side of a new key beside it."""
-    point = points[n]
-    reach = [point.co[0] - point.handle_left[0], point.handle_right[0] - point.co[0]]
-    ends = [tuple(point.handle_left), tuple(point.handle_right)]
-    if changes:
-        point.co[1] = value
-    bends = (n > 0 and points[n - 1].interpolation == "BEZIER", point.interpolation == "BEZIER" and n + 1 < len(points))
-    if not any(bends):
-        return
-    for side, other in ((0, n - 1), (1, n + 1)):
-        sign = -1.0 if side == 0 else 1.0
-        if (is_new or beside[side]) and 0 <= other < len(points):
-            reach[side] = abs(points[other].co[0] - point.co[0]) / 3.0
-        if changes or beside[side]:
-            ends[side] = point.co[0] + sign * reach[side], point.co[1] + sign * reach[side] * float(slopes[side])
-    point.handle_left_type = point.handle_right_type = "FREE"
-    point.handle_left, point.handle_right = ends
-    if all(bends) and abs(slopes[0] - slopes[1]) <= _CORNER * max(1.0, abs(slopes[0])):
-        point.handle_left_type = point.handle_right_type = "ALIGNED"
+def _change(keys: Keys, after: np.ndarray, slopes: np.ndarray, held: np.ndarray, is_new: np.ndarray) -> None:
+    """Set numbers (n,) of keys that are held or new, and their handles on both sides by slopes (n, 2); of those beside
+    a new key the handle that faces it."""
+    places, changes = keys["co"], held | is_new
+    reaches = places[:, 0] - keys["handle_left"][:, 0], keys["handle_right"][:, 0] - places[:, 0]
+    gaps = np.diff(places[:, 0], prepend=places[0, 0], append=places[-1, 0])
+    beside = np.append(False, is_new[:-1]), np.append(is_new[1:], False)
+    places[changes, 1] = after[changes]
+    bends = np.append(False, _bends(keys)), np.append(_bends(keys), False)
+    touched = (changes | beside[0] | beside[1]) & (bends[0] | bends[1])
+    smooth = np.abs(slopes[:, 0] - slopes[:, 1]) <= _CORNER * np.maximum(1.0, np.abs(slopes[:, 0]))
+    kinds = np.where(
+        bends[0] & bends[1] & smooth, *(number_of("handle_left_type", kind) for kind in ("ALIGNED", "FREE"))
+    )
+    for side, name in enumerate(("handle_left", "handle_right")):
+        other = np.abs(gaps[:-1] if side == 0 else gaps[1:])
+        reach = np.where((is_new | beside[side]) & (other > 0.0), other / 3.0, reaches[side]) * (2 * side - 1)
+        moved = touched & (changes | beside[side])
+        keys[name][moved] = (places + np.column_stack((reach, reach * slopes[:, side])))[moved]
+        keys[f"{name}_type"][touched] = kinds[touched]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from zlib import compress, decompress
 
 import bpy
-import numpy as np
 
 from ...authoring.placing import Control
+from ...bake.curve_keys import bytes_of, set_bytes
 from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.clips import playing_clip
 from ...rig.blender.rotations import LOCATION, channel_of, channel_path
@@ -20,10 +20,6 @@ ALL_KEYS, UNCORRECTED = "analytic_ik_all_keys", "analytic_ik_uncorrected"
 """What is kept: the keys before there were fewer of them; and those without corrections."""
 FEW_KEYS, CORRECTIONS = "analytic_ik_few_keys", "analytic_ik_corrections"
 """What is remembered of them: how there are fewer, and what was corrected."""
-
-_NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
-_CHOICES = ("interpolation", "easing", "handle_left_type", "handle_right_type", "type")
-_FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 
 
 def curves_of(control: Control) -> dict[tuple[str, int], bpy.types.FCurve]:
@@ -37,36 +33,6 @@ def curves_of(control: Control) -> dict[tuple[str, int], bpy.types.FCurve]:
                 if curve is not None and len(curve.keyframe_points):
                     found[mode, index] = curve
     return found
-
-
-def bytes_of(curve: bpy.types.FCurve) -> bytes:
-    """All that the keys of an F-Curve are."""
-    points, parts = curve.keyframe_points, []
-    kinds = [(name, width, np.float32) for name, width in _NUMBERS.items()]
-    kinds += [*((name, 1, np.int32) for name in _CHOICES), *((name, 1, np.bool_) for name in _FLAGS)]
-    for name, width, kind in kinds:
-        values = np.empty(len(points) * width, kind)
-        points.foreach_get(name, values)
-        parts.append(values.tobytes())
-    return b"".join(parts)
-
-
-def set_bytes(curve: bpy.types.FCurve, known: bytes) -> None:
-    """Let an F-Curve have keys of which `bytes_of` told."""
-    width = 4 * (sum(_NUMBERS.values()) + len(_CHOICES)) + len(_FLAGS)
-    count, at, points = len(known) // width, 0, curve.keyframe_points
-    points.clear()
-    points.add(count)
-    found = {}
-    for names, kind in ((_NUMBERS, np.float32), (_CHOICES, np.int32), (_FLAGS, np.bool_)):
-        for name in names:
-            size = count * _NUMBERS.get(name, 1)
-            found[name] = np.frombuffer(known, kind, size, at)
-            at += size * np.dtype(kind).itemsize
-    # Numbers last: kinds of handles would move them.
-    for name in (*_CHOICES, *_FLAGS, *reversed(_NUMBERS)):
-        points.foreach_set(name, found[name])
-    curve.id_data.update_tag()
 
 
 def kept(ob: bpy.types.Object, what: str) -> dict[str, bytes]:

@@ -24,13 +24,13 @@ from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Stage, stands_on
-from .edits import with_edits
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
 from .reading import Capture, captured, carrier_of, leg_of, reaching
 from .report import report_of
 from .riders import Riders, riders_of
+from .simplify import with_edits
 from .skin import FootSkin, Skins, skins_of_feet
 from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
 from .writing import body_keys, controls_placed, write_plan

@@ -1,14 +1,17 @@
-"""Simplify Keys and Back to All Keys: few keys on the controls of limbs and the body, and those of before."""
+"""Simplify Keys and Back to All Keys: few keys on the controls of limbs and the body, and those of before. They are
+taken off with corrections while a clip is planted again, and put on after."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from typing import TypeVar
 
 import bpy
 import numpy as np
 
 from ... import messages
 from ...authoring.placing import Control
-from ...bake.keys import key_times, write_curve
+from ...bake.curve_keys import times_of, write_curve
+from ...bake.keys import key_times
 from ...bake.memory import remember
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
@@ -21,9 +24,10 @@ from ..feet.curves import runs
 from ..feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
 from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
 from .correcting import dissolve, lay, take_off
-from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, put_back, record
+from .kept_keys import ALL_KEYS, CORRECTIONS, FEW_KEYS, curves_of, keep, keep_record, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured
+from .sources import is_planted
 
 _FEWEST = 3
 """Keys that a control has to have for some of them to be left out."""
@@ -139,9 +143,7 @@ def _is_keyed(control: Control, frames: range) -> bool:
     """Whether a control has keys of its location that some could be left out of."""
     first, *_, last = key_times(frames)
     curves = [curve for (mode, _), curve in curves_of(control).items() if mode == "LOCATION"]
-    return any(
-        sum(first - 0.5 <= point.co[0] <= last + 0.5 for point in curve.keyframe_points) >= _FEWEST for curve in curves
-    )
+    return any(((first - 0.5 <= times) & (times <= last + 0.5)).sum() >= _FEWEST for times in map(times_of, curves))
 
 
 def curves_by_object(controls: Sequence[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
@@ -154,7 +156,7 @@ def curves_by_object(controls: Sequence[Control]) -> dict[bpy.types.Object, list
 
 def _count(control: Control) -> int:
     """How many frames have a key of a control."""
-    return len({round(point.co[0], 3) for curve in curves_of(control).values() for point in curve.keyframe_points})
+    return len({round(time, 3) for curve in curves_of(control).values() for time in times_of(curve).tolist()})
 
 
 def _seen(context: bpy.types.Context, controls: KeyedControls, frames: range) -> Steps[LegMotion]:
@@ -263,3 +265,30 @@ def _slide(limb: LimbTracks, track: ControlTrack | None, foot: Control, frames: 
         for first, last in runs(limb.contacts[bit]):
             worst = max(worst, float(away[3 * first : 3 * last + 1].max()) * track.scale)
     return worst
+
+
+Result = TypeVar("Result")
+
+
+def with_edits(context: bpy.types.Context, ob: bpy.types.Object, work: Steps[Result]) -> Steps[Result]:
+    """In steps: do a work to the planted clip that an armature object plays, as it is without few keys and corrections,
+    and put these on again."""
+    few = simplified_as(ob) if is_planted(ob) else None
+    told = record(ob, CORRECTIONS) if is_planted(ob) else {}
+    if few is None and not told:
+        return (yield from work)
+    controls = keyed_controls(ob)
+    with all_or_nothing([ob, *controls.owners], keys=True):
+        dissolve(ob, controls)
+        told = record(ob, CORRECTIONS)
+        take_off(controls)
+        back_to_all_keys(controls)
+        result = yield from part_of(work, 0, 2)
+        keep_record(ob, CORRECTIONS, told)
+        if few is not None:
+            yield from part_of(keys_simplified(context, ob, *few), 1, 2)
+        else:
+            lay(context, ob, controls)
+        tag_pose(ob)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    return result

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, Placer, depth
-from ...bake.keys import BoneKeys, write_keys
+from ...bake.keys import BoneKeys, key_times, write_keys
 from ...bake.stepping import Steps
 from ...rig.blender.rotations import (
     LOCATION,
@@ -33,7 +33,8 @@ from .sources import forget_source, is_made, mark_source
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
 Slopes = dict[Control, np.ndarray]
-"""How fast the locations (T, 2, 3) of controls arrive at each frame and leave it, as in `BoneKeys`."""
+"""How fast the locations (T, 2, 3) of controls arrive at each frame and leave it, from frame to frame of those keyed;
+NaN where they go straight."""
 
 Thirds = dict[tuple[Control, int], list[np.ndarray]]
 """Locations (3,) of controls at a third and two between a frame and the next one."""
@@ -221,7 +222,7 @@ def write_plan(
     body: keys of the bone that carries the limbs, by its object, and of what goes along. made: what the copies' names
     say of them.
     """
-    ob = tips[0].id_data
+    ob, step = tips[0].id_data, float(np.ptp(key_times((0, frames.step))))
     keys, keyed = {ob: [], **{owner: [*own] for owner, own in body.items()}}, keyed_of(tips, controls, capture)
     for k, tip in enumerate(tips):
         target, pole = keyed[k], controls[tip][1]
@@ -230,7 +231,7 @@ def write_plan(
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
             own = _control_keys(control, samples[control], frames, rows)
             if control in slopes:
-                own[0] = replace(own[0], slopes=slopes[control][rows])
+                own[0] = replace(own[0], slopes=slopes[control][rows] / step)
             keys.setdefault(control.ob, []).extend(own)
     write_copies(ob, keys, made)
 

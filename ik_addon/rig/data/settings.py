@@ -250,7 +250,7 @@ _OF_TIP: dict[str, Setting] = {
     "contact": _choice(
         "Contact",
         "Part of the foot or hand in contact. Plant Feet keys it",
-        heading="plant-feet",
+        heading="motion_capture/#contacts",
         items=[
             ("NONE", "None", "In the air", 0),
             ("HEEL", "Heel", "The heel stands", 1),
@@ -279,7 +279,7 @@ SETTINGS: dict[str, Setting] = {
         "What Grab holds of this bone",
         "AUTO",
         update=None,
-        heading="grab",
+        heading="grab/#pins",
         options=set(),
         items=[
             ("AUTO", "Automatic", "Hold a foot on the ground, and nothing else", 0),

@@ -10,30 +10,43 @@ from ...rig.data.settings import PREFIX, SETTINGS
 from .base import DEFAULT_TAB, show_in_tab
 
 _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
-_PAGE = "reference/"
 _SETTINGS = {
     **{name: setting.heading for name, setting in SETTINGS.items() if setting.heading},
     "*overlay": "overlay",
     "*": "settings-of-a-chain",
 }
-"""Headings of the reference, by the names of properties without their prefix."""
+"""Headings of the reference, or of another page, by the names of properties without their prefix."""
 _OPERATORS = {
     "add": "making-chains",
     "rig_legs": "making-chains",
     "remove": "removing-a-chain",
     "limit_knees": "limit-to-hinge",
-    "grab": "grab",
+    "grab*": "grab/#grab-a-body",
+    "pin": "grab/#pins",
+    "plant_*": "motion_capture/#plant-feet",
+    "path_from_clip": "motion_capture/#walk-along-a-path",
+    "*_correction": "motion_capture/#correct-a-capture",
+    "simplify_keys": "motion_capture/#simplify-keys",
+    "all_keys": "motion_capture/#simplify-keys",
+    "lock_to_object": "motion_capture/#lock-to-object",
+    "lock_again": "motion_capture/#lock-to-object",
+    "release": "motion_capture/#lock-to-object",
+    "match_source": "motion_capture/#match-source",
+    "root_motion": "motion_capture/#root-motion-and-loops",
+    "in_place": "motion_capture/#root-motion-and-loops",
+    "travel": "motion_capture/#root-motion-and-loops",
+    "*_loop": "motion_capture/#root-motion-and-loops",
     "swivel": "swivel",
     "switch_*": "fkik",
     "snap_*": "fkik",
     "adopt": "blenders-ik",
     "restore": "blenders-ik",
-    "make_*": "make-native",
+    "make_*": "giving_away/#make-native",
+    "bake_for_export": "giving_away/#a-game-engine",
+    "back_to_live": "giving_away/#a-game-engine",
+    "unmute": "bake",
     "bake": "bake",
     "check": "bake",
-    "simplify_keys": "simplify-keys",
-    "all_keys": "simplify-keys",
-    "*_correction": "corrections",
     "*": "panels",
 }
 """The same by operators. The first pattern that fits counts."""
@@ -55,7 +68,12 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
         *((f"bpy.types.*.{PREFIX}{name}", heading) for name, heading in _SETTINGS.items()),
         *((f"bpy.ops.analytic_ik.{name}", heading) for name, heading in _OPERATORS.items()),
     ]
-    return _website(), tuple((name, f"{_PAGE}#{heading}") for name, heading in places) if _website() else ()
+    return _website(), tuple((name, _place(heading)) for name, heading in places) if _website() else ()
+
+
+def _place(heading: str) -> str:
+    """Where a heading is, below the website's address."""
+    return heading if "/" in heading else f"reference/#{heading}"
 
 
 _ADD_ON = __package__.rpartition(".ik_addon")[0] or __package__.partition(".")[0]

@@ -71,6 +71,8 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         default="AUTO",
     )
 
+    look: BoolProperty(name="Look", description="A dragged head looks there and stays in its place", default=False)
+
     at_mouse: BoolProperty(
         name="At Mouse", description="Drag the joint under the mouse", options={"HIDDEN", "SKIP_SAVE"}
     )
@@ -89,10 +91,8 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         try:
             if not name:
                 raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-            place = self.location
-            if not self.properties.is_property_set("location"):
-                place = ob.matrix_world @ ob.pose.bones[name].head
-            done = grab_bone(context, ob, name, Vector(place), self.pin_feet, self.given_options())
+            place = Vector(self.location) if self.properties.is_property_set("location") else None
+            done = grab_bone(context, ob, name, place, self.pin_feet, self.given_options(), self.look)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -182,7 +182,8 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
             from .grab_drag import joint_at
 
             try:
-                self.bone = joint_at(GrabSession(context, active_armature(context)), context, event)
+                joint = joint_at(GrabSession(context, active_armature(context)), context, event)
+                self.bone = joint.bone if joint else ""
             except ChainError as error:
                 self.report({"ERROR"}, str(error))
                 return {"CANCELLED"}

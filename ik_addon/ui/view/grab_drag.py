@@ -1,5 +1,6 @@
 """The drag of Grab: where the mouse, axes and numbers bring a joint, and what is seen meanwhile."""
 
+from collections.abc import Iterator
 from math import degrees
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from mathutils import Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
-from ...grabbing.scene.posing import GrabSession
+from ...grabbing.scene.posing import GrabJoint, GrabSession
 from ...grabbing.solving.drag import GrabOptions
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
@@ -36,6 +37,7 @@ _KEYS = (
     ("Keep Rotation", ("EVENT_R",)),
     ("Balance", ("EVENT_B",)),
     ("Heels", ("EVENT_H",)),
+    ("Look", ("EVENT_L",)),
     ("Hips Stay", ("EVENT_ALT",)),
     ("Snap", ("EVENT_CTRL",)),
     ("Precise", ("EVENT_SHIFT",)),
@@ -52,19 +54,30 @@ class GrabChoices(Protocol):
     balance: float
     lift_heels: bool
     rotation: str
+    look: bool
 
     def given_options(self) -> GrabOptions: ...
 
 
-def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.Event) -> str:
-    """The bone of the joint nearest to the mouse; "" if none is near."""
+def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.Event) -> GrabJoint | None:
+    """The joint nearest to the mouse; None if none is near."""
     mouse = Vector((event.mouse_region_x, event.mouse_region_y))
-    near, found = _NEAR * context.preferences.system.ui_scale, ""
-    for bone in session.joints():
-        seen = location_3d_to_region_2d(context.region, context.region_data, session.place_of(bone))
-        if seen is not None and (seen - mouse).length < near:
-            near, found = (seen - mouse).length, bone
+    near, found = _NEAR * context.preferences.system.ui_scale, None
+    for joint, place in _seen(session, context.region, context.region_data):
+        if (place - mouse).length < near:
+            near, found = (place - mouse).length, joint
     return found
+
+
+def _seen(
+    session: GrabSession, region: bpy.types.Region, view: bpy.types.RegionView3D
+) -> Iterator[tuple[GrabJoint, Vector]]:
+    """Joints that are in front of the view, and where, in pixels."""
+    evaluated = session.evaluated
+    for joint in session.joints():
+        place = location_3d_to_region_2d(region, view, joint.place(evaluated))
+        if place is not None:
+            yield joint, place
 
 
 class GrabDrag:
@@ -77,24 +90,29 @@ class GrabDrag:
         active = active_bone(ob)
         self.bone = operator.bone or (active.name if active else "")
         if operator.at_mouse:
-            self.bone = joint_at(self.session, context, event)
-            if not self.bone:
+            joint = joint_at(self.session, context, event)
+            self.bone = joint.bone if joint else ""
+            if not joint:
                 return
         if self.bone not in ob.pose.bones:
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-        self._drag = self.session.posed.drag_of(self.bone)
-        self._start = self.session.start(self._drag)
-        self._head = self.session.posed.world @ ob.pose.bones[self.bone].head
-        self._pins = {bone: pin_of(ob.pose.bones[bone]) for bone in self.session.joints()}
+        self._begin()
+        self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self.session.joints()}
         self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
         self._axis, self._typed, self._hips = "", "", operator.hips
         self._place(context)
         self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
 
+    def _begin(self) -> None:
+        self._drag = self.session.posed.drag_of(self.bone, self._operator.look)
+        self._start = self.session.start(self._drag)
+        # By so much what the operator is told is beside what is dragged.
+        self._beside = self.session.goal(self.bone, self._drag, Vector()) * -1.0
+
     @property
     def head_world(self) -> Vector:
         """Where the dragged bone's head is wanted."""
-        return self._head + self._offset
+        return self._start + self._beside + self._offset
 
     def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """What an event does to the drag."""
@@ -123,6 +141,9 @@ class GrabDrag:
             operator.balance = 0.0 if operator.balance else 0.6
         elif event.type == "H":
             operator.lift_heels = not operator.lift_heels
+        elif event.type == "L":
+            operator.look = not operator.look
+            self._begin()
         elif event.type == "BACK_SPACE":
             self._typed = self._typed[:-1]
         elif event.ascii == "-":
@@ -134,10 +155,9 @@ class GrabDrag:
         return True
 
     def _toggle_pin(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
-        bone = joint_at(self.session, context, event)
-        k = self.session.joints().get(bone, -1)
-        if k >= 0 and k != self._drag.limb:
-            self.session.toggle_pin(k)
+        joint = joint_at(self.session, context, event)
+        if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
+            self.session.toggle_pin(joint.limb)
 
     # Where to
 
@@ -203,11 +223,10 @@ class GrabDrag:
         if view is None:
             return
         shown: dict[bool, list] = {False: [], True: []}
-        for bone, k in self.session.joints().items():
-            is_held = k >= 0 and k != self._drag.limb and self.session.pin(k, self._operator.pin_feet) is not None
-            place = location_3d_to_region_2d(region, view, self.session.place_of(bone))
-            if place is not None:
-                shown[is_held].append(place)
+        for joint, place in _seen(self.session, region, view):
+            is_other = joint.limb >= 0 and joint.limb != self._drag.limb
+            is_held = is_other and self.session.pin(joint.limb, self._operator.pin_feet) is not None
+            shown[is_held].append(place)
         shader = gpu.shader.from_builtin("UNIFORM_COLOR")
         scale = bpy.context.preferences.system.ui_scale
         gpu.state.blend_set("ALPHA")

@@ -1,6 +1,5 @@
 """The tool of Grab in Pose Mode: a ring at each joint, filled where it is pinned; dragged, the body follows."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
@@ -15,7 +14,7 @@ from ...solvers import ChainError
 from ..base import registration_of
 
 if TYPE_CHECKING:
-    from ...grabbing.scene.posing import GrabSession
+    from ...grabbing.scene.posing import GrabJoint
 
 _JOINT, _PIN, _BRIGHT = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15), (1.0, 0.88, 0.40)
 _SIZE = 0.09
@@ -23,18 +22,6 @@ _SIZE = 0.09
 
 _ON_GROUND = 0.03
 """Of a leg, as what is dragged has it: a foot no higher above the lowest one is held."""
-
-
-@dataclass(frozen=True)
-class ShownJoint:
-    """A joint with a ring. is_end: a limb ends there, at the bone's tail if is_tail. leg: its length in armature space,
-    0 of all else. is_rigged: a live chain holds it."""
-
-    bone: str
-    is_end: bool
-    is_tail: bool
-    leg: float
-    is_rigged: bool
 
 
 class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
@@ -74,7 +61,7 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
             # Dragged, it says why.
             session = None
         # Plain data: a session would die with the next undo.
-        self.joints = [_shown(session, bone, k) for bone, k in session.joints().items()] if session else []
+        self.joints = session.joints() if session else []
         for joint in self.joints:
             gizmo = self.gizmos.new("GIZMO_GT_move_3d")
             gizmo.draw_style, gizmo.draw_options = "RING_2D", {"ALIGN_VIEW"}
@@ -97,27 +84,17 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
             return
         evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
         world = evaluated.matrix_world
-        places = []
-        for joint in self.joints:
-            pose_bone = evaluated.pose.bones[joint.bone]
-            places.append(world @ (pose_bone.tail if joint.is_tail else pose_bone.head))
-        pairs = [*zip(self.joints, places, strict=True)]
+        pairs = [(joint, joint.place(evaluated)) for joint in self.joints]
         ground = min((place.z for joint, place in pairs if joint.leg), default=0.0)
         for gizmo, (joint, place) in zip(self.gizmos, pairs, strict=False):
             height = (place.z - ground) / world.median_scale
-            is_held = joint.is_end and _is_held(joint, pin_of(ob.pose.bones[joint.bone]), height)
+            is_held = joint.limb >= 0 and _is_held(joint, pin_of(ob.pose.bones[joint.bone]), height)
             gizmo.matrix_basis = Matrix.Translation(place)
             gizmo.color = _PIN if is_held else _JOINT
             gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
 
 
-def _shown(session: "GrabSession", bone: str, k: int) -> ShownJoint:
-    limb = session.posed.body.limbs[k] if k >= 0 else None
-    leg = limb.reach if limb and limb.found.kind == "LEG" else 0.0
-    return ShownJoint(bone, k >= 0, bool(limb and limb.found.end < 0), leg, k in session.posed.chains)
-
-
-def _is_held(joint: ShownJoint, pin: str, height: float) -> bool:
+def _is_held(joint: "GrabJoint", pin: str, height: float) -> bool:
     if pin != "AUTO":
         return pin != "FREE"
     return joint.is_rigged or (joint.leg > 0.0 and height <= _ON_GROUND * joint.leg)
@@ -148,7 +125,7 @@ class GrabTool(bpy.types.WorkSpaceTool):
     def draw_settings(_context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:
         """The options in the header."""
         given = tool.operator_properties("analytic_ik.grab")
-        for name in ("pin_feet", "hips", "spine", "balance", "lift_heels"):
+        for name in ("pin_feet", "hips", "spine", "balance", "lift_heels", "look"):
             layout.prop(given, name)
 
 
