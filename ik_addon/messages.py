@@ -486,6 +486,7 @@ CHANNELS_READ = Note(
     "A driver of '{owner}' reads the channels of '{bone}', which change with the chain. "
     "Read a custom property, or the bone's transform in Local Space"
 )
+MOVE_FOOT = Note("Move bone '{bone}'. It carries the target, for it does not hang on the limb")
 SWITCH_KEYED = Note("Bone '{bone}': keys turn its chain on and off. Mute them to set it by hand")
 
 # How a chain is solved
@@ -588,14 +589,15 @@ PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled a
 TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
 LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
 LOOP_FAR = Refusal(
-    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that nearly repeats."
+    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight "
+    "and nearly repeats."
 )
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCKED_LIVE = Done("Locked {tips} to {held}, frames {first}-{last}. It may be animated now")
-RELEASED = Done("Released {tips}. The controls stay where they are")
+RELEASED = Done("Released {tips}. Controls with keys play these again, others stay where they are")
 LOCK_UNREACHED = Part(
     ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
 )

@@ -97,11 +97,23 @@ def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
 
     `rig_legs` sets it up so.
     """
-    ob = target.ob
-    if target.bone or ob.parent is None or ob.parent_type != "BONE" or not ob.hide_select:
+    carrier = handle_of(target.ob, target.bone)
+    if carrier is None:
         return target
-    above = {bone.name for bone in tip.parent_recursive} if ob.parent == tip.id_data else set()
-    return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
+    ob, bone = carrier
+    above = {each.name for each in tip.parent_recursive} if ob == tip.id_data else set()
+    return target if bone in above else Control(ob, bone)
+
+
+def handle_of(ob: bpy.types.Object, bone: str) -> tuple[bpy.types.Object, str] | None:
+    """The armature object and the bone that one grabs for a target which cannot be selected: it is parented to that.
+    None: it is selected itself. bone: "" for an object."""
+    if bone:
+        own = ob.data.bones.get(bone) if ob.type == "ARMATURE" else None
+        hangs = own is not None and own.hide_select and own.parent is not None
+        return (ob, own.parent.name) if hangs else None
+    carrier = ob.parent if ob.hide_select and ob.parent_type == "BONE" else None
+    return (carrier, ob.parent_bone) if carrier else None
 
 
 def depth(control: Control) -> int:

@@ -13,6 +13,7 @@ from ..rig.data.held_feet import footprint_of
 from ..rig.data.settings import is_native
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
+from .placing import handle_of
 
 _SHOWN = "analytic_ik_shown_chain"
 
@@ -112,7 +113,7 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
             for ob in armature_objects()
             for own in ob.analytic_ik_record_controls
             if (own.target == control and own.subtarget == bone)
-            or (bone and _carries(control, bone, own.target, own.subtarget))
+            or (bone and own.target and handle_of(own.target, own.subtarget) == (control, bone))
             or (own.pole_target == control and own.pole_subtarget == bone)
         ]
         if not names:
@@ -120,16 +121,6 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
         driven[key] = names
     tips = (_tip_driven(context, name, tip) for name, tip in driven[key])
     return [tip for tip in tips if tip is not None]
-
-
-def _carries(armature: bpy.types.Object, bone: str, target: bpy.types.Object | None, subtarget: str) -> bool:
-    """True if a target that cannot be selected is parented to a bone."""
-    if target is None or armature.type != "ARMATURE":
-        return False
-    if not subtarget:
-        return target.hide_select and target.parent == armature and target.parent_bone == bone
-    own = target.data.bones.get(subtarget) if target == armature else None
-    return own is not None and own.hide_select and own.parent is not None and own.parent.name == bone
 
 
 def _tip_driven(context: bpy.types.Context, armature: str, name: str) -> bpy.types.PoseBone | None:

@@ -34,3 +34,14 @@ def test_what_a_script_does_with_its_own_changes_none_that_is_kept():
     given["limbs"].append("arm")
     last("match")["limbs"].append("leg")
     assert last("match")["limbs"] == of_action("match", ob)["limbs"] == []
+
+
+def test_after_an_undo_nothing_is_said_of_an_action():
+    """It may be the one of before."""
+    ob = playing("one", "walk")
+    bpy.ops.ed.undo_push(message="before")
+    remember("plant", report(ob, chains=["leg"]))
+    bpy.ops.ed.undo_push(message="planted")
+    bpy.ops.ed.undo()
+    assert of_action("plant", bpy.data.objects["one"]) is None
+    assert last("plant")["chains"] == ["leg"]

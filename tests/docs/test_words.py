@@ -18,7 +18,7 @@ FIRST_READ = [
     CHECKOUT / "README.md",
     *(
         CHECKOUT / "docs" / f"{name}.md"
-        for name in ("tutorial", "motion_capture", "grab", "giving_away", "faq", "contributing")
+        for name in ("tutorial", "motion_capture", "grab", "giving_away", "contributing")
     ),
 ]
 LOOKED_UP = [CHECKOUT / "docs" / f"{name}.md" for name in ("reference", "troubleshooting")]

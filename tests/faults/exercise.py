@@ -13,7 +13,18 @@ from ..scenes import enter
 from ..ui.layouts import drawn, is_shown
 
 FRAMES = (1, 2, 5)
-OPERATORS = ("check", "bake", "snap_targets", "snap_pose", "limit_knees", "mark_problems", "restore", "remove", "add")
+OPERATORS = (
+    "check",
+    "bake",
+    "snap_targets",
+    "snap_pose",
+    "limit_knees",
+    "mark_problems",
+    "restore",
+    "grab",
+    "remove",
+    "add",
+)
 
 
 def panels() -> list[type]:

@@ -42,7 +42,7 @@ def joined(paths: list[Path]) -> str:
     """The tables of several Blenders as one, in Markdown: a cell is said once where all versions agree."""
     tables = [json.loads(path.read_text()) for path in paths]
     versions = [table["blender"].rpartition(".")[0] for table in tables]
-    lines, group = [], ""
+    lines, group, ours = [], "", []
     for same in zip(*(table["rows"] for table in tables), strict=True):
         if same[0]["group"] != group:
             group = same[0]["group"]
@@ -54,8 +54,13 @@ def joined(paths: list[Path]) -> str:
                 "| --- | --- | --- | --- |",
             ]
         cells = [_agreed(versions, [row[solver] for row in same]) for solver in ("the add-on", "Blender's own IK")]
+        ours.append(cells[0])
         lines.append(f"| {same[0]['title']} | {cells[0]} | {cells[1]} | `{same[0]['test']}` |")
-    return "\n".join(lines)
+    said = [cell for cell in ours if "says" in cell]
+    some = sum("; " in cell and "right" in cell for cell in said)
+    right = ours.count("right")
+    count = f"Of {len(ours)} faults {right} are right, {len(said)} come with a sentence ({some} in some versions only)."
+    return "\n".join([count, *lines])
 
 
 def _agreed(versions: list[str], cells: list[str]) -> str:

@@ -120,6 +120,8 @@ MAY_CHANGE = {
     "bake": {"actions"},
     "cure": {"actions", "constraints", "drivers", "objects", "places", "bones"},
     "go_to_frame": {"places", "bones"},
+    "grab": {"places", "bones"},
+    "pin": set(),
 }
 """What of a file that is not the add-on's an operator may change, of what was there: see laws.foreign_state."""
 
@@ -240,6 +242,16 @@ class AnyOrder(RuleBasedStateMachine):
     def remove(self, which, yes, choice):
         edits.choose_chain(which, choice)
         self.operate("remove", choice == 7, keep_pose=yes, delete_controls=bool(choice % 2))
+
+    @step
+    def grab(self, which, bone, choice, x, y, z, yes):
+        edits.choose(which, bone, 0, choice)
+        self.operate("grab", choice == 7, location=(x, y, z), pin_feet=yes, look=choice == 5)
+
+    @step
+    def pin(self, which, bone, choice):
+        edits.choose(which, bone, 0, choice)
+        self.operate("pin", choice == 7)
 
     @step
     def limit_knees(self, which, choice):

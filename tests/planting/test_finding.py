@@ -142,6 +142,22 @@ def test_a_loop_closes_as_before(fps):
     assert np.linalg.norm(made.shifts[-1] - made.shifts[0]) <= 1e-4 * clip.size
 
 
+def begun_at(cycle, start):
+    """A loop that begins and ends at another of its frames."""
+    frames = np.concatenate((np.arange(start, cycle.frame_count - 1), np.arange(start + 1)))
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    return replace(cycle, **{name: getattr(cycle, name)[:, frames] for name in names}), frames
+
+
+@pytest.mark.parametrize("start", [3, 7, 11, 16, 20])
+@pytest.mark.parametrize("factor", [1.0, 0.9, 1.1])
+def test_a_loop_is_planted_alike_wherever_it_begins(start, factor):
+    cycle = clips.retargeted(loop(), factor)
+    other, frames = begun_at(cycle, start)
+    one, two = (stands_on(each, Options())[1] for each in (cycle, other))
+    assert (one[..., frames] == two).all()
+
+
 @pytest.mark.parametrize("size", [1.0, 20.0])
 def test_a_seam_is_measured_as_far_as_it_is_open(size):
     """A loop whose last frame is its first one, one without that frame, and both opened by a twentieth of a leg."""

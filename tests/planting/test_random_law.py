@@ -1,4 +1,6 @@
-"""A clip that is mirrored, turned, moved, scaled or sampled at another rate is planted as it was: on random clips."""
+"""A clip that is mirrored, turned, moved, scaled or sampled at another rate is planted and judged as it was: on random
+clips.
+"""
 
 from dataclasses import replace
 
@@ -8,7 +10,7 @@ import pytest
 from ik_addon.planting.feet import contacts_of
 from ik_addon.planting.feet.clip import UP, LegMotion, applied, turns_by
 from ik_addon.planting.feet.contacts import sole_of
-from ik_addon.planting.feet.judging import with_plan
+from ik_addon.planting.feet.judging import JUDGED, stands_already, with_plan, worse_by
 from ik_addon.planting.feet.loops import period_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
@@ -58,10 +60,19 @@ CASES = pytest.mark.parametrize(
 )
 
 
-def planted(clip):
+def planted_and_judged(clip, limits=None):
+    """The plan of a clip, and the figures for which it is left alone."""
     ground, contacts = stands_on(clip, Options())
     seen = ground.seen_from(clip)
-    return ground.put_back(seen, plan(seen, Options(), contacts))
+    made = plan(seen, Options(), contacts)
+    return ground.put_back(seen, made), worse_by(seen, made, sole_of(seen), True, limits)
+
+
+def planted_and_measured(clip):
+    """The plan of a clip, and all figures by which it is judged, whatever they are: before and after."""
+    made, judged = planted_and_judged(clip, dict.fromkeys(JUDGED, -1.0))
+    assert [each.figure for each in judged] == [*JUDGED]
+    return made, np.array([(each.before, each.after) for each in judged])
 
 
 def changed(clip, linear, move, size):
@@ -80,10 +91,11 @@ def test_a_clip_that_is_mirrored_turned_moved_or_scaled_is_planted_so(made, seed
     clip = MADE[made](seed)
     turn, size = turns_by(2.0 * np.pi * chance.random() * UP), 10.0 ** chance.uniform(-2.0, 2.0)
     move = 20.0 * chance.normal(size=3) * size
-    one = planted(clip)
+    one, figures = planted_and_measured(clip)
     for mirror in (np.eye(3), np.diag((-1.0, 1.0, 1.0)), np.diag((1.0, -1.0, 1.0))):
         linear = turn @ mirror
-        two = planted(changed(clip, linear, move, size))
+        two, others = planted_and_measured(changed(clip, linear, move, size))
+        assert others == pytest.approx(figures, rel=1e-5, abs=1e-7)
         assert (two.contacts == one.contacts).all()
         for name in ("ankles", "knees"):
             away = size * applied(linear, getattr(one, name)) + move - getattr(two, name)
@@ -100,6 +112,7 @@ def test_planting_what_was_planted_changes_nothing(made, seed):
     first = plan(seen, Options(), contacts, sole=sole)
     done = with_plan(seen, first)
     again = plan(done, Options(), first.contacts, sole=sole)
+    assert stands_already(done, again, sole) is not None
     # How far a loop goes in one cycle is read from its ends, and with them the body was moved.
     most = (1e-3 if period_of(seen) else 1e-9) * clip.size
     assert np.linalg.norm(again.ankles - done.ankles, axis=-1).max() <= most
@@ -111,7 +124,8 @@ def test_planting_what_was_planted_changes_nothing(made, seed):
 
 @pytest.mark.parametrize("seed", range(16))
 def test_a_walk_is_planted_alike_at_every_frame_rate(seed):
-    found = [planted(walk(seed, fps)) for fps in RATES]
+    found, judged = zip(*(planted_and_judged(walk(seed, fps)) for fps in RATES), strict=True)
+    assert len({tuple(each.figure for each in own) for own in judged}) == 1, judged
     numbers = [lock_count(each.contacts) for each in found]
     assert max(numbers) - min(numbers) <= 1 + len(found[0].ankles) // 2, numbers
     size = walk(seed, RATES[0]).size

@@ -240,7 +240,7 @@ def test_without_legs_the_distance_is_a_length():
         ob.pose.bones["a"].keyframe_insert("rotation_euler", frame=frame)
     before = whole_state()
     with pytest.raises(
-        ChainError, match=r"the ends of frames 1-20 are 1\.\d+ apart. Choose a range that nearly repeats"
+        ChainError, match=r"the ends of frames 1-20 are 1\.\d+ apart. Choose a range that goes straight"
     ):
         make_loop(bpy.context, ob, body="a", cycle="WHOLE")
     assert whole_state() == before

@@ -6,9 +6,11 @@ import bpy
 import pytest
 
 from ik_addon.rig.blender.animation import current_fcurve_collections
+from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik
 
 from ..rig.rigs import Rig, new_empty
 from ..scenes import EXACT, apart, enter, go_to, pose_of, walking_leg, whole_state
+from .layouts import press
 
 pytestmark = pytest.mark.versions
 
@@ -169,3 +171,22 @@ def test_insert_keys_does_what_auto_keying_does_and_leaves_it_off(way):
     go_to(2)
     assert rig.tip.analytic_ik_influence == (1.0 if way == "fk" else 0.0)
     assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
+
+
+@pytest.mark.parametrize("way", ["fk", "ik"])
+def test_a_switch_by_its_button_is_keyed_where_influence_has_keys(way):
+    """Without a key it would be lost at the next frame."""
+    operator = {"fk": ANALYTIC_IK_OT_switch_to_fk, "ik": ANALYTIC_IK_OT_switch_to_ik}[way]
+    rig = posed()
+    path = rig.tip.path_from_id("analytic_ik_influence")
+    rig.tip.analytic_ik_influence = 1.0 if way == "fk" else 0.0
+    press(operator)
+    assert path not in keyed_paths(rig.ob, 4)
+    rig.tip.analytic_ik_influence = 1.0 if way == "fk" else 0.0
+    rig.ob.keyframe_insert(path, frame=1)
+    press(operator)
+    assert path in keyed_paths(rig.ob, 4)
+    go_to(1)
+    assert rig.tip.analytic_ik_influence == (1.0 if way == "fk" else 0.0)
+    go_to(5)
+    assert rig.tip.analytic_ik_influence == (0.0 if way == "fk" else 1.0)

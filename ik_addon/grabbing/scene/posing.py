@@ -184,11 +184,12 @@ class GrabSession:
         return {k: (-goal[0], *goal[1:]) for k in limbs}
 
     def _check_channels(self, channels: Channels) -> None:
-        bones = [self.ob.pose.bones[name] for name in self.posed.names]
-        written = [(bones[k], bones[k].rotation_mode) for k in channels.turns]
-        written += [(bones[k], LOCATION) for k in channels.locations]
-        driven = {driver.data_path for driver in drivers_of(self.ob)}
-        for bone, mode in written:
+        bones, names = self.ob.pose.bones, self.posed.names
+        written = [(bones[names[k]], bones[names[k]].rotation_mode) for k in channels.turns]
+        written += [(bones[names[k]], LOCATION) for k in channels.locations]
+        fresh = [(bone, mode) for bone, mode in written if (bone.name, mode) not in self._before]
+        driven = {driver.data_path for driver in drivers_of(self.ob)} if fresh else ()
+        for bone, mode in fresh:
             if channel_path(bone.name, mode) in driven:
                 raise ChainError(messages.GRAB_DRIVEN(bone=bone.name))
             if all(bone.lock_location if mode == LOCATION else bone.lock_rotation):

@@ -104,6 +104,9 @@ class GrabBody:
                 raise ChainError(messages.GRAB_CONSTRAINED(bone=pose_bone.name, constraint=mover.constraint.name))
             size = np.linalg.norm(made[:3, :3], axis=0).max()
             far = np.abs(made - body.poses[k]) / np.array([size, size, size, self.body.size])
+            if pose_bone.analytic_ik_body_influence > 0.0:
+                # It follows its limbs, and will again: by that it is beside its channels.
+                far[:, 3] = 0.0
             if far.max() > _APART:
                 raise ChainError(messages.GRAB_NOT_BY_CHANNELS(bone=pose_bone.name))
             frame = body.frames[k]

@@ -7,6 +7,7 @@ import numpy as np
 from .clip import LegMotion
 from .contacts import BALL, HEEL, Ground, HeelAndBall, flat_foot, on_ground, pivoted, under, way_to_footing
 from .curves import frames_in, runs
+from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import EXACT, SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
 
 
@@ -49,8 +50,17 @@ class Anchors:
 def settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     """Contacts (legs, 2, T) without the frames at either end in which the captured point has not come to rest.
 
-    A point that stands exactly, such as one that was planted, is in contact as long as it does.
+    A point that stands exactly, such as one that was planted, is in contact as long as it does. A contact over the seam
+    of a loop is one.
     """
+    cycles = cycles_around(clip)
+    if not cycles:
+        return _settled(clip, sole, contacts)
+    around = _settled(unrolled(clip, cycles), sole, in_cycles(clip, contacts, cycles))
+    return around[..., own_frames(clip, cycles)]
+
+
+def _settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     result = contacts.copy()
     places = sole.places(clip.ankles, clip.feet)
     for leg, point in np.ndindex(contacts.shape[:2]):

@@ -9,8 +9,8 @@ from .clip import LegMotion
 _CLOSED = 0.6
 """A clip is a loop if the step from its last frame to its first one, or none if these are one, differs by no more than
 so many of the longest steps beside them from what these lead to expect."""
-_STILL = 1e-3
-"""Leg lengths that ends of a clip may be apart in which hardly anything moves."""
+_STILL = 0.015
+"""Leg lengths that ends of a clip may be apart besides: what is made by hand does not close better, and is a loop."""
 _AROUND = 2.0
 """Seconds of a loop, at least, that are seen before it and after it."""
 _POINTS = ("hips", "knees", "ankles", "balls")

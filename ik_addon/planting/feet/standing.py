@@ -23,9 +23,10 @@ of insects, whose hips are always low."""
 def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> np.ndarray:
     """Contacts (legs, 2, T) without those of feet that cannot stand."""
     found = touching & ~lies(clip) & ~in_the_air(clip, sole)[:, None, None]
-    held = held_up(clip, sole)
+    held, heights = held_up(clip, sole), sole.places(clip.ankles, clip.feet)[..., 2] / clip.size
     for leg in range(clip.leg_count):
-        for own in found[leg]:
+        for point, own in enumerate(found[leg]):
+            _drop_lifted(own, heights[leg, point], HIGH[point])
             for first, last in runs(own):
                 own[first : last + 1] &= not held[leg, first : last + 1].all()
         if not sole.is_point(leg):
@@ -87,6 +88,18 @@ def lies(clip: LegMotion) -> np.ndarray:
     for first, last in runs(low):
         low[first : last + 1] = last - first + 1 >= min(LYING_TIME * clip.fps, clip.frame_count)
     return low
+
+
+HIGH = 0.05, 0.07
+"""Height of heel and ball over their lowest places in a contact, leg lengths, at which they touch no more."""
+
+
+def _drop_lifted(contact: np.ndarray, heights: np.ndarray, high: float) -> None:
+    """Drop the ends of contacts (T,) of a point with these heights (T,) in which it is high."""
+    for first, last in runs(contact):
+        own = heights[first : last + 1]
+        low = first + np.flatnonzero(own <= own.min() + high)
+        contact[first : low[0]] = contact[low[-1] + 1 : last + 1] = False
 
 
 def _keep_first_heel(stance: np.ndarray, fps: float) -> None:

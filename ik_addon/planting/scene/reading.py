@@ -44,7 +44,6 @@ from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion, applied
-from ..feet.options import EXACT
 from ..feet.treadmill import Space
 from .limbs import foot_of, keyed_control
 from .skin import FootSkin
@@ -417,12 +416,11 @@ def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> BodyRows:
 
 
 def reaching(capture: Capture) -> LegMotion:
-    """The legs, those that do not end at their feet as long as it takes to reach these: they may be farther, and need
+    """The legs, each as long as it takes to reach its foot: loose feet may be farther, and bones that stretch, and need
     not be reached better than they were."""
     clip = capture.clip
     shares = np.linalg.norm(clip.ankles - clip.hips, axis=-1).max(axis=1) / clip.lengths.sum(axis=1)
-    apart = capture.loose | (np.linalg.norm(capture.ends, axis=-1).max(axis=1) > EXACT * clip.size)
-    return replace(clip, lengths=clip.lengths * np.where(apart, np.maximum(shares, 1.0), 1.0)[:, None])
+    return replace(clip, lengths=clip.lengths * np.maximum(shares, 1.0)[:, None])
 
 
 def _in_fk(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:

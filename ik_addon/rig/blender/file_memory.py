@@ -4,25 +4,24 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 
 import bpy
-import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
 class MovedStep:
     """What the keys of a step were before its footprint was moved, and what they are now.
 
-    place: of the footprint before, the columns of its matrix. before, after: points and handles of the F-Curves of its
-    control.
+    place: of the footprint before, the columns of its matrix. before, after: all that the keys of its control are, for
+    each F-Curve.
     """
 
     place: list[float]
-    before: list[np.ndarray]
-    after: list[np.ndarray]
+    before: list[bytes]
+    after: list[bytes]
 
 
 @dataclass(slots=True)
 class FileMemory:
-    """All that rig/ keeps from one question to the next.
+    """All that is kept from one question to the next.
 
     armatures: under "now" counts of the file's objects and armatures, its armature objects then, and their session
     numbers. To find them by name Blender looks through all objects of the file, for each; it tells when one of them is
@@ -42,6 +41,7 @@ class FileMemory:
     driven: by control, an object and a bone or "", the chains that follow it, by the names of armature object and tip
     bone: a redraw of the panels asks for them dozens of times.
     moved_steps: by the session numbers of footprints that were moved.
+    reports: of what was done to an action, by the kind of report and the names of armature object and action.
     limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
     takes too long for every redraw.
     """
@@ -59,6 +59,7 @@ class FileMemory:
     drawn: set[tuple[int, str]] = field(default_factory=set)
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
     moved_steps: dict[int, MovedStep] = field(default_factory=dict)
+    reports: dict[tuple[str, str, str], dict] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)
 
     def forget(self) -> None:

@@ -421,6 +421,13 @@ class SwitchOperator(ChainOperator):
         # Few switches make a pole target: the choice of its kind would be noise.
         self.layout.prop(self, "insert_keys")
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # Where Influence has keys a switch without one is lost at the next frame.
+        tips = chosen_tips(context, chain_armature(context))
+        if not self.properties.is_property_set("insert_keys"):
+            self.insert_keys = any(may_change(tip, "influence") for tip in tips)
+        return self.execute(context)
+
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
         """Do it. Raises ChainError."""
         raise NotImplementedError
@@ -460,7 +467,7 @@ Inserts keys if Auto Keying is on, else the whole shot is IK"""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.choose_controls(context, chain_armature(context))
-        return self.execute(context)
+        return SwitchOperator.invoke(self, context, event)
 
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
         from ...authoring.snap import switch_to_ik

@@ -294,7 +294,7 @@ def _locked_live(
 
 class ANALYTIC_IK_OT_release(ChainOperator):
     """Take the live locks off the selected limbs. \
-Their controls stay where they are"""
+Controls with keys play these again, others stay where they are"""
 
     bl_idname = "analytic_ik.release"
     bl_label = "Release"
