@@ -14,7 +14,7 @@ from ik_addon.ui.panels import exporting as properties_panel
 from ik_addon.ui.panels import motion as bake_panel
 from ik_addon.ui.panels.base import lines_of
 
-from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg
 from ..troubles import PROBLEMS, WARNINGS, deleted_pole, too_many_bones, wrong_solver
 from .layouts import (
@@ -520,3 +520,16 @@ def test_where_a_click_does_not_tell_which_armature_is_meant_none_is_offered():
     assert "analytic_ik.select_armature" not in drawn(panel.ANALYTIC_IK_PT_sidebar).operators
     with pytest.raises(RuntimeError, match="No armature deforms the active object"):
         bpy.ops.analytic_ik.select_armature()
+
+
+def test_the_bone_that_carries_a_target_is_named():
+    """Of a foot that hangs on the root the target cannot be selected."""
+    rig = leg()
+    rig.enable()
+    assert "carries the target" not in chain_panel(rig).text()
+    target = rig.target.ob
+    target.parent, target.parent_type, target.parent_bone = rig.ob, "BONE", "hips"
+    target.hide_select = True
+    update()
+    assert "Move bone 'hips'" in chain_panel(rig, "thigh").text()
+    assert "Move bone 'hips'" not in chain_panel(rig, "hips").text()

@@ -20,7 +20,8 @@ from ..model.order import ChainName, chain_order, read_by
 from ..pose.checks import gone_pole
 from ..pose.reading import SceneReader
 
-_UNEVEN = 1e-4
+_UNEVEN = 1e-3
+"""Part by which the axes of a bone's scale differ where that can be seen. Clips come with noise of 1e-4."""
 _PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
 """Whether Blender calls no add-on while it works out motion paths: 5.0 does, 5.2 does not, and has this handler."""
 _CURES = {

@@ -4,6 +4,7 @@ import bpy
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
+from ...authoring.placing import handle_of
 from ...authoring.pole_following import is_following, pole_and_carriers
 from ...authoring.selection import Focus, active_armature, active_bone, focus
 from ...rig.data.settings import PREFIX, is_native, settings_of
@@ -103,6 +104,9 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
         return
     for problem in warnings_of(ob, tip.name):
         draw_problem(layout, context, problem)
+    handle = tip.analytic_ik_target and handle_of(tip.analytic_ik_target, tip.analytic_ik_subtarget)
+    if handle is not None and active_bone(handle[0]) != handle[0].pose.bones.get(handle[1]):
+        draw_problem(layout, context, Problem(messages.MOVE_FOOT(bone=handle[1])), "INFO")
     for problem in notes_of(ob, tip.name):
         draw_problem(layout, context, problem, "INFO")
 
