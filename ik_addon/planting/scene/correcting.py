@@ -33,7 +33,17 @@ from .control_tracks import (
     worlds_over,
 )
 from .curve_edits import Edited, edit_curves
-from .kept_keys import CORRECTIONS, UNCORRECTED, curves_of, forget_curves, keep, keep_record, put_back, record
+from .kept_keys import (
+    CORRECTIONS,
+    UNCORRECTED,
+    curves_by_object,
+    curves_of,
+    forget_curves,
+    keep,
+    keep_record,
+    put_back,
+    record,
+)
 from .limbs import keyed_contacts
 from .reading import captured
 
@@ -237,7 +247,6 @@ def _mark(control: Control) -> int:
 class _Laying:
     """What laying needs to know of a clip. spaces: of controls at the rows from `first` on."""
 
-    context: bpy.types.Context
     controls: KeyedControls
     frames: range
     rows: range
@@ -276,7 +285,32 @@ def lay(context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControl
     entries = [(control, own) for own in told.get("entries", []) if own["on"] and (control := _control(own, controls))]
     if not entries:
         return
-    frames = frames_of_keys(ob, controls)
+    laying, bumps = _laid_out(context, controls, frames_of_keys(ob, controls), entries)
+    giving = [(control, bumps[control]) for control, own in entries if own["body"] and _limb_of(control, controls)]
+    if giving and controls.body and curves_of(controls.body):
+        for down in _lowerings(context, laying, dict(giving)):
+            bumps.setdefault(controls.body, []).append(down)
+    keep(UNCORRECTED, curves_by_object(bumps))
+    for control, own in bumps.items():
+        _lay(laying, control, own)
+    keep_record(ob, CORRECTIONS, told | {"laid": {_key(control): _mark(control) for control in bumps}})
+
+
+def move_keys(
+    context: bpy.types.Context, controls: KeyedControls, frames: range, control: Control, frame: int, move: np.ndarray
+) -> None:
+    """Change the keys of a control as a correction would by which a place in the world goes to `move` (4, 4) of it at a
+    frame; no more is known of it. frames: of the clip."""
+    entry = {"frame": frame, "move": move[:3, 3], "turn": vectors_of(move[:3, :3]), "place": np.zeros(3)}
+    entry |= {"fade": 0.0, "body": False}
+    laying, bumps = _laid_out(context, controls, frames, [(control, entry)])
+    _lay(laying, control, bumps[control])
+
+
+def _laid_out(
+    context: bpy.types.Context, controls: KeyedControls, frames: range, entries: Sequence[tuple[Control, Mapping]]
+) -> tuple[_Laying, dict[Control, list[Bump]]]:
+    """Corrections of controls over their keys as these are."""
     fps = context.scene.render.fps / context.scene.render.fps_base / frames.step
     spans = [
         span_of((own["frame"] - frames.start) / frames.step, _contacts(control, controls, frames), own["fade"] * fps)
@@ -287,27 +321,15 @@ def lay(context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControl
     ends += [float(last_row) if span[3] is None else span[3] for span in spans]
     rows = range(max(0, floor(min(ends)) - 1), min(last_row, ceil(max(ends)) + 1) + 1)
     window = frames[rows.start : rows.stop]
-    involved = list(dict.fromkeys([control for control, _ in entries] + ([controls.body] if controls.body else [])))
-    worlds = finish(worlds_over(context, controls, window, involved))
+    involved = dict.fromkeys(control for control, _ in entries)
+    if controls.body and any(own["body"] for _, own in entries):
+        involved[controls.body] = None
+    worlds = finish(worlds_over(context, controls, window, list(involved)))
     spaces = {each: track_of(each, window, worlds[each]).spaces for each in involved}
-    laying, bumps = _Laying(context, controls, frames, rows, spaces), {}
+    laying, bumps = _Laying(controls, frames, rows, spaces), {}
     for (control, own), span in zip(entries, spans, strict=True):
         bumps.setdefault(control, []).append(_bump(laying, control, own, span))
-    giving = [(control, bumps[control]) for control, own in entries if own["body"] and _limb_of(control, controls)]
-    if giving and controls.body and curves_of(controls.body):
-        for down in _lowerings(laying, dict(giving)):
-            bumps.setdefault(controls.body, []).append(down)
-    keep(UNCORRECTED, _by_object(bumps))
-    for control, own in bumps.items():
-        _lay(laying, control, own)
-    keep_record(ob, CORRECTIONS, told | {"laid": {_key(control): _mark(control) for control in bumps}})
-
-
-def _by_object(controls: Mapping[Control, object]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
-    found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
-    for control in controls:
-        found.setdefault(control.ob, []).extend(curves_of(control).values())
-    return found
+    return laying, bumps
 
 
 def _bump(laying: _Laying, control: Control, entry: Mapping, span: tuple) -> Bump:
@@ -318,16 +340,16 @@ def _bump(laying: _Laying, control: Control, entry: Mapping, span: tuple) -> Bum
     if last > first:
         near = [laying.place(control, edge) for edge in (first + _NEAR, last - _NEAR)]
         speeds = np.array([(near[0] - edges[0]) / _NEAR, (edges[1] - near[1]) / _NEAR])
-    move, turn = np.array(entry["move"]), np.array(entry["turn"])
-    return Bump(start, first, last, end, move, turn, laying.place(control, at), edges, speeds)
+    place = entry["place"] if "place" in entry else laying.place(control, at)
+    return Bump(start, first, last, end, np.array(entry["move"]), np.array(entry["turn"]), place, edges, speeds)
 
 
-def _lowerings(laying: _Laying, bumps: Mapping[Control, Sequence[Bump]]) -> list[Bump]:
+def _lowerings(context: bpy.types.Context, laying: _Laying, bumps: Mapping[Control, Sequence[Bump]]) -> list[Bump]:
     """How the body gives for each correction of a foot, so that all legs reach."""
     limbs = [limb for limb in laying.controls.limbs if keyed_contacts(limb.tip, laying.frames) is not None]
     limbs = limbs or [limb for limb in laying.controls.limbs if limb.foot in bumps]
     window = laying.frames[laying.rows.start : laying.rows.stop]
-    steps = captured(laying.context, [limb.tip for limb in limbs], None, window, solved=True, at_feet=True)
+    steps = captured(context, [limb.tip for limb in limbs], None, window, solved=True, at_feet=True)
     clip = finish(steps).clip
     rows = np.arange(laying.rows.start, laying.rows.stop, dtype=float)
     reaches = clip.reaches[:, None]

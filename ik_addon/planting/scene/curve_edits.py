@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...bake.curve_keys import SAME_TIME, Keys, keys_of, number_of, set_keys
+from ...bake.curve_keys import SAME_TIME, Keys, keys_of, number_of, put_keys, set_keys
 
 _STEP = 1e-3
 """Frames over which slopes of what is changed are read off."""
@@ -34,23 +34,25 @@ def edit_curves(curves: Sequence[bpy.types.FCurve | None], edited: Edited) -> No
     extra = edited.extra[(first < edited.extra) & (edited.extra < last)]
     times = np.sort(np.concatenate([*keyed, extra]))
     times = times[np.concatenate(([True], np.diff(times) > SAME_TIME))]
-    held, before = edited.held(times), edited.numbers(times)
+    held = edited.held(times)
     needed = held.copy()
     needed[np.clip(np.searchsorted(times, extra - SAME_TIME)[:, None] + (-1, 0, 1), 0, len(times) - 1)] = True
-    slopes = np.zeros((len(times), 2, len(curves)))
+    at, moves = times[needed], held[needed]
+    before, slopes = edited.numbers(at), np.zeros((len(times), 2, len(curves)))
     for column, (curve, own) in enumerate(zip(curves, keys, strict=True)):
         if own:
-            slopes[..., column] = _slopes(curve, own, times, needed)
-    after = np.where(held[:, None], edited.changed(times, before), before)
+            slopes[needed, :, column] = _slopes(curve, own, at)
+    after = np.zeros((len(times), len(curves)))
+    after[needed] = np.where(moves[:, None], edited.changed(at, before), before)
     for side, step in enumerate((-_STEP, _STEP)):
-        moved = edited.changed(times + step, before + step * slopes[:, side])
-        slopes[held, side] = ((moved - after) / step)[held]
+        moved = edited.changed(at + step, before + step * slopes[needed, side])
+        slopes[held, side] = ((moved - after[needed]) / step)[moves]
     for column, (curve, own) in enumerate(zip(curves, keys, strict=True)):
         if own:
             own, is_new = _with_keys(own, extra)
             rows = np.searchsorted(times, own["co"][:, 0] - SAME_TIME)
             _change(own, after[rows, column], slopes[rows, :, column], held[rows], is_new)
-            set_keys(curve, own)
+            (set_keys if is_new.any() else put_keys)(curve, own)
             curve.update()
 
 
@@ -59,8 +61,8 @@ def _bends(keys: Keys) -> np.ndarray:
     return keys["interpolation"][:-1] == number_of("interpolation", "BEZIER")
 
 
-def _slopes(curve: bpy.types.FCurve, keys: Keys, times: np.ndarray, needed: np.ndarray) -> np.ndarray:
-    """How fast a channel arrives at times and leaves them, (n, 2), where this is needed."""
+def _slopes(curve: bpy.types.FCurve, keys: Keys, times: np.ndarray) -> np.ndarray:
+    """How fast a channel arrives at times and leaves them, (n, 2)."""
     places = keys["co"].astype(float)
     steps = keys["interpolation"][:-1] == number_of("interpolation", "CONSTANT")
     own, found = np.zeros((len(places), 2)), np.zeros((len(times), 2))
@@ -76,7 +78,7 @@ def _slopes(curve: bpy.types.FCurve, keys: Keys, times: np.ndarray, needed: np.n
     is_key = np.abs(places[rows, 0] - times) <= SAME_TIME
     found[is_key] = own[rows[is_key]]
     span = 20.0 * _STEP
-    for k in np.flatnonzero(needed & ~is_key):
+    for k in np.flatnonzero(~is_key):
         found[k] = (curve.evaluate(times[k] + span) - curve.evaluate(times[k] - span)) / (2.0 * span)
     return found
 

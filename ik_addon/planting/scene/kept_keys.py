@@ -35,6 +35,14 @@ def curves_of(control: Control) -> dict[tuple[str, int], bpy.types.FCurve]:
     return found
 
 
+def curves_by_object(controls: Iterable[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
+    """The F-Curves of controls, by the objects that hold these."""
+    found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
+    for control in controls:
+        found.setdefault(control.ob, []).extend(curves_of(control).values())
+    return found
+
+
 def kept(ob: bpy.types.Object, what: str) -> dict[str, bytes]:
     """What the action that an object plays keeps of the object's own keys, by F-Curve."""
     clip = playing_clip(ob)

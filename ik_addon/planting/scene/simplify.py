@@ -24,7 +24,7 @@ from ..feet.curves import runs
 from ..feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
 from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
 from .correcting import dissolve, lay, take_off
-from .kept_keys import ALL_KEYS, CORRECTIONS, FEW_KEYS, curves_of, keep, keep_record, put_back, record
+from .kept_keys import ALL_KEYS, CORRECTIONS, FEW_KEYS, curves_by_object, curves_of, keep, keep_record, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured
 from .sources import is_planted
@@ -144,14 +144,6 @@ def _is_keyed(control: Control, frames: range) -> bool:
     first, *_, last = key_times(frames)
     curves = [curve for (mode, _), curve in curves_of(control).items() if mode == "LOCATION"]
     return any(((first - 0.5 <= times) & (times <= last + 0.5)).sum() >= _FEWEST for times in map(times_of, curves))
-
-
-def curves_by_object(controls: Sequence[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
-    """The F-Curves of controls, by the objects that hold these."""
-    found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
-    for control in controls:
-        found.setdefault(control.ob, []).extend(curves_of(control).values())
-    return found
 
 
 def _count(control: Control) -> int:

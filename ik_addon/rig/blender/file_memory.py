@@ -3,20 +3,19 @@
 from dataclasses import dataclass, field, fields
 
 import bpy
-import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
 class MovedStep:
     """What the keys of a step were before its footprint was moved, and what they are now.
 
-    place: of the footprint before, the columns of its matrix. before, after: points and handles of the F-Curves of its
-    control.
+    place: of the footprint before, the columns of its matrix. before, after: all that the keys of its control are, for
+    each F-Curve.
     """
 
     place: list[float]
-    before: list[np.ndarray]
-    after: list[np.ndarray]
+    before: list[bytes]
+    after: list[bytes]
 
 
 @dataclass(slots=True)
