@@ -72,8 +72,8 @@ def difference(before: Places, after: Places, frame: int) -> Difference:
     return Difference(max(max(way[:2]) for way in ways), max(max(way[2:]) for way in ways), frame)
 
 
-def keyed_frames(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> list[int]:
-    """The frames of a scene's range at which objects, or those that they are parented to, have keys.
+def keyed_frames(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], most: int = _MOST_FRAMES) -> list[int]:
+    """The frames of a scene's range at which objects, or those that they are parented to, have keys; `most` of them.
 
     Strips of the NLA count with their ends.
     """
@@ -88,9 +88,9 @@ def keyed_frames(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) ->
         for track in data.nla_tracks if data else ():
             frames.update(round(end) for strip in track.strips for end in (strip.frame_start, strip.frame_end))
     found = sorted(frame for frame in frames if scene.frame_start <= frame <= scene.frame_end)
-    if len(found) <= _MOST_FRAMES:
+    if len(found) <= most:
         return found
-    return [found[k * (len(found) - 1) // (_MOST_FRAMES - 1)] for k in range(_MOST_FRAMES)]
+    return [found[k * (len(found) - 1) // (most - 1)] for k in range(most)]
 
 
 _SAME = 1e-5

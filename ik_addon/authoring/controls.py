@@ -11,7 +11,7 @@ import numpy as np
 from mathutils import Vector
 
 from .. import messages
-from ..rig.blender.armatures import indices_of, tag_pose
+from ..rig.blender.armatures import tag_pose
 from ..rig.blender.blended_bones import check_way
 from ..rig.blender.clips import clips_of, moved_channels
 from ..rig.blender.dependencies import check_unmoved, followed_nodes
@@ -114,7 +114,8 @@ def _poses(context: bpy.types.Context, ob: bpy.types.Object, names: list[str]) -
     # Column by column, as Blender keeps them.
     matrices = np.empty((len(bones), 4, 4), np.float32)
     bones.foreach_get("matrix", matrices.reshape(-1))
-    return matrices[indices_of(bones, names), :, :3].astype(float)
+    places = {bone.name: k for k, bone in enumerate(bones)}
+    return matrices[[places[name] for name in names], :, :3].astype(float)
 
 
 class Added(NamedTuple):

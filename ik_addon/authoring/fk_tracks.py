@@ -47,7 +47,7 @@ def controls_over(
     readings = sampled_over(context, [*chosen], frames)
     if readings is None:
         return None
-    samples, missed, lengths, sampler = {}, {}, {}, Sampler(frames, in_bulk=True)
+    samples, missed, lengths, sampler = {}, {}, {}, Sampler(frames)
     for tip, (target, pole) in chosen.items():
         reading = readings[ChainName(tip.id_data.name_full, tip.name)]
         if target.turns != (reading.model.foot is not None):

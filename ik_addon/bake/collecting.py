@@ -205,8 +205,8 @@ def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
 
 
 def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[ChainName, Reading]:
-    with Sampler(frames, in_bulk=True) as sampler:
-        found = TrackReader(sampler, len(frames)).readings((_object(own.model), own) for own in chains.values())
+    reader = TrackReader(Sampler(frames), len(frames))
+    found = reader.readings((_object(own.model), own) for own in chains.values())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 

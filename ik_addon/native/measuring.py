@@ -92,8 +92,7 @@ def _at_frames(context: bpy.types.Context, wirings: Sequence[Wiring]) -> Iterato
     for wiring in wirings:
         settings = wiring.shape.limb.settings
         objects += [each for each in (settings.target, settings.pole_target) if each is not None]
-    found = keyed_frames(context.scene, objects)
-    frames = found if len(found) <= _FRAMES else [found[k * (len(found) - 1) // (_FRAMES - 1)] for k in range(_FRAMES)]
+    frames = keyed_frames(context.scene, objects, _FRAMES)
     if not frames:
         return
     with stepping_apart(context, objects) as go_to:

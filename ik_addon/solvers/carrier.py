@@ -105,26 +105,15 @@ def lowering(
     return np.where(possible, np.take_along_axis(falls, best, axis=0)[0], 0.0), possible
 
 
-def eased_shift(
-    offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray, ease: float, straight_down: bool
-) -> tuple[np.ndarray, float]:
-    """A move of a body as `nearest_shift` gives, that begins gently: it depends on nothing but what is given.
-
-    It is 0 where all limbs reach with twice `ease` to spare, and meanwhile has no kinks but where other limbs begin to
-    decide. straight_down: along z, and the more the limbs lean, the more the shortest way. Each limb reaches if
-    `nearest_shift` has them reach.
-    """
-    offsets, longest, shortest = (np.asarray(each, float)[None] for each in (offsets, longest, shortest))
-    shifts, excesses = eased_shifts(offsets, longest, shortest, np.array([ease], float), straight_down)
-    return shifts[0], float(excesses[0])
-
-
 def eased_shifts(
     offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray, eases: np.ndarray, straight_down: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`eased_shift` on each of T frames: moves (T, 3), and by how much the worst limb misses (T,).
+    """Moves of a body on T frames, (T, 3), as `nearest_shift` gives, that begin gently, and by how much the worst limb
+    misses, (T,). Each depends on nothing but what is given for its frame.
 
-    offsets (T, n, 3), longest and shortest (T, n), eases (T,).
+    A move is 0 where all limbs reach with twice their ease to spare, and meanwhile has no kinks but where other limbs
+    begin to decide. offsets (T, n, 3), longest and shortest (T, n), eases (T,). straight_down: along z, and the more
+    the limbs lean, the more the shortest way. Each limb reaches if `nearest_shift` has them reach.
     """
     shifts, excesses = np.zeros((len(offsets), 3)), np.zeros(len(offsets))
     distance = np.sqrt((offsets * offsets).sum(axis=2))

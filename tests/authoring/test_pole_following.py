@@ -130,8 +130,8 @@ def test_what_is_read_ahead_is_where_blender_has_it():
     walk(ob)
     poles = [tip.analytic_ik_pole_subtarget for tip in tips_of(ob)]
     assert not any(not_simple(ob, name) for name in poles)
-    with Sampler(FRAMES) as sampler:
-        sampled = {name: sampler.poses(ob, name) for name in poles}
+    sampler = Sampler(FRAMES)
+    sampled = {name: sampler.poses(ob, name) for name in poles}
     for k, frame in enumerate(FRAMES):
         go_to(frame)
         for name in poles:

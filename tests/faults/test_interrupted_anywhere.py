@@ -21,8 +21,9 @@ from mathutils import Quaternion
 from ik_addon.bake import bake, chains_of, check
 from ik_addon.planting import plant
 from ik_addon.planting.scene.reading import leg_tips
-from ik_addon.rig.blender import animation, cleanup
+from ik_addon.rig.blender import cleanup
 from ik_addon.rig.blender import evaluation as evaluating
+from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose.lending import loans
 
@@ -172,7 +173,7 @@ def test_an_interrupt_at_any_instruction_loses_nothing(work):
         assert found in (before, after), where
         assert not loans._lent, where
         assert not live.memory.paused and not evaluating._busy and not cleanup._waiting, where
-        assert not animation._walks, where
+        assert not file_memory.walks, where
         # The chains go on.
         ob.update_tag()
         with silent() as said:

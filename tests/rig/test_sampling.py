@@ -849,19 +849,6 @@ def live_bones(ob: bpy.types.Object) -> set[str]:
     return {bone.name for tip in tips for bone in [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count]}
 
 
-@pytest.mark.parametrize("name", SIMPLE)
-def test_in_bulk_the_same_is_sampled(name):
-    things = SIMPLE[name]()
-    frames, actions = range(-3, 30), set(bpy.data.actions)
-    one_by_one, in_bulk, together = Sampler(frames), Sampler(frames, in_bulk=True), Sampler(frames, in_bulk=True)
-    with together:
-        for thing in things:
-            expected = sampled(thing, one_by_one)
-            assert np.array_equal(sampled(thing, in_bulk), expected)
-            assert np.array_equal(sampled(thing, together), expected)
-    assert set(bpy.data.actions) == actions
-
-
 @pytest.mark.parametrize("name", NOT_SIMPLE)
 def test_what_is_not_simple_is_said(name):
     build, words, needlessly = NOT_SIMPLE[name]
@@ -875,48 +862,19 @@ def test_what_is_not_simple_is_said(name):
         assert difference(sampled(thing, Sampler(frames)), expected) > 1e-3
 
 
-@pytest.mark.parametrize("in_bulk", [False, True])
 @pytest.mark.parametrize(
     "name", ["nested_parents", "every_way_to_inherit", "all_kinds_of_curves", "a_slot_among_others"]
 )
-def test_sampling_leaves_nothing_behind_and_changes_nothing(name, in_bulk):
+def test_sampling_leaves_nothing_behind_and_changes_nothing(name):
     things = SIMPLE[name]()
     go_to(5)
     before = whole_state(), [blenders(*thing) for thing in things]
-    sampler = Sampler(range(20, 40), in_bulk)
+    sampler = Sampler(range(20, 40))
     for thing in things:
         not_simple(*thing)
         sampled(thing, sampler)
     assert whole_state() == before[0]
     assert all(np.array_equal(blenders(*thing), matrix) for thing, matrix in zip(things, before[1], strict=True))
-
-
-def test_copies_go_whatever_happens():
-    ob, actions = moving(), len(bpy.data.actions)
-    with pytest.raises(ZeroDivisionError), Sampler(range(10), in_bulk=True) as sampler:
-        sampler.worlds(ob)
-        assert len(bpy.data.actions) == actions + 1
-        sampler.worlds(child_of(ob, "child", "scale"))
-        raise ZeroDivisionError
-    assert len(bpy.data.actions) == actions + 1, "the child's own action"
-
-
-@pytest.mark.parametrize("frames", [[2.5, 3.5], [3, 2, 1], [1, 3, 5], [4], []])
-def test_only_whole_frames_in_a_row_are_read_in_bulk(frames):
-    ob = moving()
-    assert np.array_equal(Sampler(frames, in_bulk=True).worlds(ob), Sampler(frames).worlds(ob))
-
-
-def test_whole_frames_in_a_row_are_read_from_a_copy(monkeypatch):
-    read, found = Sampler._read_copy, []
-
-    def watch(*arguments):
-        found.append(read(*arguments))
-        return found[-1]
-
-    monkeypatch.setattr(Sampler, "_read_copy", watch)
-    Sampler(range(5, 25), in_bulk=True).worlds(moving())
-    assert [values.shape for values in found] == [(20,)] * 9
 
 
 def test_matrices_are_kept_and_still_things_have_one():
@@ -968,8 +926,7 @@ def test_linked_things_are_sampled_too(tmp_path):
     assert not_simple(rig, "2") == ""
     (expected,) = played([(rig, "2")], range(1, 14))
     actions = len(bpy.data.actions)
-    for in_bulk in (False, True):
-        assert difference(Sampler(range(1, 14), in_bulk).poses(rig, "2"), expected) < EXACT
+    assert difference(Sampler(range(1, 14)).poses(rig, "2"), expected) < EXACT
     assert len(bpy.data.actions) == actions
 
 

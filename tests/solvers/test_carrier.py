@@ -5,9 +5,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ik_addon.solvers.carrier import eased_shift, lowering, nearest_shift
+from ik_addon.solvers.carrier import eased_shifts, lowering, nearest_shift
 
 EXACT = 1e-12
+
+
+def eased_shift(offsets, longest, shortest, ease, straight_down):
+    """The eased move on one frame."""
+    given = (np.asarray(each, float)[None] for each in (offsets, longest, shortest, ease))
+    shifts, excesses = eased_shifts(*given, straight_down)
+    return shifts[0], excesses[0]
 
 
 def cone_residual(directions, wanted):

@@ -135,11 +135,11 @@ def worlds_over(
     judge, found, asked = Judge(), {}, controls.all if chosen is None else chosen
     simple = time_is_plain(context.scene) and not any(judge.not_simple(each.ob, each.bone) for each in asked)
     if simple:
-        with Sampler(frames, in_bulk=len(frames) > _MANY) as sampler:
-            for each in asked:
-                world = sampler.worlds(each.ob)
-                world = world @ sampler.poses(each.ob, each.bone) if each.bone else world
-                found[each] = np.broadcast_to(world, (len(frames), 4, 4))
+        sampler = Sampler(frames)
+        for each in asked:
+            world = sampler.worlds(each.ob)
+            world = world @ sampler.poses(each.ob, each.bone) if each.bone else world
+            found[each] = np.broadcast_to(world, (len(frames), 4, 4))
         yield len(frames), len(frames)
         return found
     rows: dict[Control, list[np.ndarray]] = {each: [] for each in sorted(asked, key=depth)}
@@ -151,10 +151,6 @@ def worlds_over(
                 own.append(array_of(Matrix(placer.world_of(each))))
             yield step
     return {each: np.array(own) for each, own in rows.items()}
-
-
-_MANY = 300
-"""Frames for which a copy of the action pays."""
 
 
 def widths(control: Control) -> list[tuple[str, int]]:

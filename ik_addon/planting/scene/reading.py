@@ -344,8 +344,8 @@ def _tracked(reading: Reading, frames: range, solved: bool, loose: bpy.types.Pos
     model, fk = reading.model, reading.fk
     fk = shown_track(reading, solve_tracks([reading])[0]) if solved else fk
     if loose is not None:
-        with Sampler(frames, in_bulk=True) as sampler:
-            foot = sampler.worlds(loose.id_data) @ sampler.poses(loose.id_data, loose.name)
+        sampler = Sampler(frames)
+        foot = sampler.worlds(loose.id_data) @ sampler.poses(loose.id_data, loose.name)
         foot = np.linalg.inv(reading.goal.to_world) @ foot
         return _Rows(reading.goal.to_world, joints_of(model, fk), foot, hangs=False)
     if model.foot is None:
@@ -360,11 +360,11 @@ def _sample_beside(
     tips: Sequence[bpy.types.PoseBone], skins: Sequence[FootSkin | None], rows: Sequence[_Rows], frames: range
 ) -> None:
     """Add to legs from F-Curves what deforms the skins of their feet."""
-    with Sampler(frames, in_bulk=True) as sampler:
-        for tip, skin, own in zip(tips, skins, rows, strict=True):
-            if skin is not None:
-                foot, *poses = (sampler.poses(tip.id_data, name) for name in (foot_of(tip).name, *skin.bones))
-                own.beside = [np.linalg.inv(foot) @ pose for pose in poses]
+    sampler = Sampler(frames)
+    for tip, skin, own in zip(tips, skins, rows, strict=True):
+        if skin is not None:
+            foot, *poses = (sampler.poses(tip.id_data, name) for name in (foot_of(tip).name, *skin.bones))
+            own.beside = [np.linalg.inv(foot) @ pose for pose in poses]
 
 
 def _skin_over(skin: FootSkin | None, rows: _Rows, count: int) -> np.ndarray | None:
@@ -407,10 +407,10 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> BodyRows:
     """What a bone does over frames, from F-Curves."""
     ob, parent = carrier.id_data, carrier.bone.parent
-    with Sampler(frames, in_bulk=True) as sampler:
-        locations = sampler.channel(ob, channel_path(carrier.name, LOCATION), carrier.location[:])
-        above = sampler.poses(ob, parent.name) if parent else np.eye(4)[None]
-        matrices = sampler.worlds(ob), above, sampler.poses(ob, carrier.name)
+    sampler = Sampler(frames)
+    locations = sampler.channel(ob, channel_path(carrier.name, LOCATION), carrier.location[:])
+    above = sampler.poses(ob, parent.name) if parent else np.eye(4)[None]
+    matrices = sampler.worlds(ob), above, sampler.poses(ob, carrier.name)
     rows = (np.broadcast_to(each, (len(frames), *each.shape[1:])) for each in (locations, *matrices))
     return BodyRows(*rows)
 

@@ -24,8 +24,6 @@ Channels = dict[str, set[tuple[str, int]]]
 
 _PLACING = ("location", "rotation", "scale", "constraints")
 """How the names begin of what places an object or a bone."""
-_walks: list[dict[int, Collection[str]]] = []
-"""See `unchanged`: by session numbers of objects."""
 
 
 def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
@@ -134,28 +132,25 @@ def revive_drivers(ob: bpy.types.Object) -> None:
 @contextmanager
 def unchanged() -> Iterator[None]:
     """Inside, no animation changes: what F-Curves set is looked up once for each object."""
-    depth = len(_walks)
+    walks = file_memory.walks
+    depth = len(walks)
     try:
         # Inside: an interrupt before the try would leave it there for good.
-        _walks.append(_walks[-1] if _walks else {})
+        walks.append(walks[-1] if walks else {})
         yield
     finally:
-        del _walks[depth:]
-
-
-def look_anew() -> None:
-    """Whatever was looked up is looked up once more: something was interrupted, or another file is open."""
-    _walks.clear()
+        del walks[depth:]
 
 
 def _paths_of(ob: bpy.types.Object) -> Collection[str]:
     """The RNA paths that F-Curves and NLA strips set on an object with animation data, each once: many clips set the
     same."""
-    known = _walks[-1].get(ob.session_uid) if _walks else None
+    walks = file_memory.walks
+    known = walks[-1].get(ob.session_uid) if walks else None
     if known is None:
         known = dict.fromkeys(path for path, _ in _set_by(_homes(ob)))
-        if _walks:
-            _walks[-1][ob.session_uid] = known
+        if walks:
+            walks[-1][ob.session_uid] = known
     return known
 
 
@@ -178,7 +173,7 @@ def bones_with_animated(ob: bpy.types.Object, what: str) -> list[str]:
     if data is None:
         return []
     # Most paths end otherwise, and are asked for nothing else.
-    if _walks:
+    if file_memory.walks:
         paths = [path for path in _paths_of(ob) if path.endswith(what)]
     else:
         curves = (curve for home in _homes(ob) for curve in home if curve.data_path.endswith(what))

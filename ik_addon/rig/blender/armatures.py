@@ -10,8 +10,6 @@ from bpy.types import Object
 
 from .file_memory import file_memory
 
-_FEW = 6
-"""So many bones are looked for one by one."""
 _SPARSE = 32
 """Where of so many bones no more than one is asked for, each is found by its number."""
 
@@ -72,17 +70,6 @@ def bones_below(pose_bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
         if below.name in bones:
             # In edit mode bones have names that the pose does not know yet.
             yield bones[below.name]
-
-
-def indices_of(bones: bpy.types.bpy_prop_collection, names: Sequence[str]) -> list[int]:
-    """The places of bones among an armature's, by their names; -1 where one is gone.
-
-    Blender's own `find` goes through all of them for each name: for many it is quicker to go through them once.
-    """
-    if len(names) <= _FEW:
-        return [bones.find(name) for name in names]
-    places = {bone.name: k for k, bone in enumerate(bones)}
-    return [places.get(name, -1) for name in names]
 
 
 def tag_pose(ob: bpy.types.Object) -> None:

@@ -1,5 +1,6 @@
 """What is remembered of the file that is open: plain data and armature objects, gone with that state of the file."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 
 import bpy
@@ -28,6 +29,8 @@ class FileMemory:
     named: armature objects by the full names that they had when one was last looked for in vain.
     channels: by session numbers of objects which channels of bones animation sets, after what tells whether it changed.
     placing: of objects with drivers which of these place it, and which of its bones.
+    walks: see `animation.unchanged`: for each of them what F-Curves set, by the session numbers of objects.
+    taken_over: session numbers of copies that took an action's place, and whose they count as: they were not made.
     went: session numbers of scenes, in the order in which they went to a frame.
     silent: by the session numbers of armature objects, which may get other names, and of scenes: the places of the
     F-Curves that are silent in what shows the scene.
@@ -47,6 +50,8 @@ class FileMemory:
     named: dict[str, bpy.types.Object] = field(default_factory=dict)
     channels: dict[int, tuple[tuple, dict[str, set[tuple[str, int]]]]] = field(default_factory=dict)
     placing: dict[int, tuple[tuple, dict[str, list[int]]]] = field(default_factory=dict)
+    walks: list[dict[int, Collection[str]]] = field(default_factory=list)
+    taken_over: dict[int, int] = field(default_factory=dict)
     went: list[int] = field(default_factory=list)
     silent: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     shown: dict[str, set[tuple[str, str]]] = field(default_factory=dict)

@@ -4,18 +4,15 @@ Also what keeps an object or a bone from being sampled, and which scene's frame 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
 from mathutils import Matrix
 
 from ... import messages
-from .animation import animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections, plays
+from .animation import animated_paths, bone_of_path, current_fcurve_collections, plays
 from .armatures import is_evaluated_in
 from .blended_bones import Shares, shares_of, way_along
-from .cleanup import Scratch, surely
 from .dependencies import taken_by
 from .file_memory import file_memory
 from .rotations import array_of, channel_of, matrices_of, pose_matrix, quaternions_of
@@ -24,51 +21,19 @@ from .rotations import array_of, channel_of, matrices_of, pose_matrix, quaternio
 class Sampler:
     """Where objects and bones are at `frames`, of any number; only for what `not_simple` has nothing against.
 
-    For one call: it holds Blender's data. in_bulk: whole frames in a row are read from a copy of the action, which
-    pays for many. A copy lasts for one question, or as long as a `with` around several of them; once it is gone,
-    Blender rebuilds the relations of the scene at its next update, so it is nothing for playback.
-    still: objects that do not move, by their session number; what is found there is not looked at again, and what turns
-    out not to move is added.
-    Arrays are (n, 4, 4), or (1, 4, 4) of what does not move; they are kept, and not for the caller to change.
+    For one call: it holds Blender's data. Arrays are (n, 4, 4), or (1, 4, 4) of what does not move; they are kept, and
+    not for the caller to change.
     """
 
-    def __init__(
-        self, frames: Sequence[float], in_bulk: bool = False, still: dict[int, np.ndarray] | None = None
-    ) -> None:
+    def __init__(self, frames: Sequence[float]) -> None:
         self._frames = [float(frame) for frame in frames]
-        start = self._frames[0] if self._frames else 0.5
-        in_a_row = start.is_integer() and self._frames == [start + k for k in range(len(self._frames))]
-        self._in_bulk = in_bulk and in_a_row
-        self._still = {} if still is None else still
         self._worlds: dict[bpy.types.Object, np.ndarray] = {}
         self._poses: dict[bpy.types.PoseBone, np.ndarray] = {}
         self._curves: dict[bpy.types.Object, _Curves] = {}
-        self._copies: dict[bpy.types.Action, bpy.types.Action | None] = {}
-        self._scratch = Scratch(bpy.data.actions)
-        self._questions = ExitStack()
-        self._depth = 0
-
-    def __enter__(self) -> "Sampler":
-        if not self._depth:
-            self._questions.enter_context(surely(self._forget_copies))
-        self._depth += 1
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self._questions.close()
-
-    def _forget_copies(self) -> None:
-        self._scratch.remove()
-        self._copies.clear()
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
         """The world matrices of an object."""
         ob = ob.original  # pyright: ignore[reportAssignmentType]
-        known = self._still.get(ob.session_uid)
-        if known is not None:
-            return known
         self._climb(ob, self._worlds, self._world)
         return self._worlds[ob]
 
@@ -92,14 +57,12 @@ class Sampler:
         while owner is not None and owner not in known:
             line.append(owner)
             owner = owner.parent
-        with self:
-            for each in reversed(line):
-                known[each] = found(each)
+        for each in reversed(line):
+            known[each] = found(each)
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
         """The numbers (n or 1, width) of a property. still: what it holds where no F-Curve sets it."""
-        with self:
-            return self._numbers(self._curves_of(ob), path, still)
+        return self._numbers(self._curves_of(ob), path, still)
 
     def _curves_of(self, ob: bpy.types.Object) -> "_Curves":
         curves = self._curves.get(ob)
@@ -109,12 +72,7 @@ class Sampler:
 
     def _world(self, ob: bpy.types.Object) -> np.ndarray:
         world = self._local(ob, ob, "")
-        if ob.parent is not None:
-            world = self.carried(ob) @ world
-        # Of one frame alone there is no telling.
-        if len(world) < len(self._frames):
-            self._still[ob.session_uid] = world
-        return world
+        return world if ob.parent is None else self.carried(ob) @ world
 
     def _pose(self, pose_bone: bpy.types.PoseBone) -> np.ndarray:
         pose, ob, shares = self._pose_by_channels(pose_bone), pose_bone.id_data, shares_of(pose_bone)
@@ -141,8 +99,7 @@ class Sampler:
     def _local(self, ob: bpy.types.Object, owner: bpy.types.Object | bpy.types.PoseBone, prefix: str) -> np.ndarray:
         """The matrices that the channels of an object, or of a bone of it, make. prefix: of a bone's paths."""
         still = array_of(owner.matrix_basis)[None]
-        curves = self._curves_of(ob)
-        paths = curves.of_path
+        paths = curves = self._curves_of(ob)
         if not paths:
             return still
 
@@ -179,7 +136,7 @@ class Sampler:
     def _numbers(self, curves: "_Curves", path: str, still: Sequence[float]) -> np.ndarray:
         """See `channel`."""
         numbers = np.array([still], float)
-        if path in curves.of_path:
+        if path in curves:
             numbers = np.repeat(numbers, len(self._frames), axis=0)
             self._fill(numbers, curves, path)
         return numbers
@@ -188,57 +145,23 @@ class Sampler:
         self, columns: np.ndarray, curves: "_Curves", path: str, delta: Sequence[float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
         """Write what F-Curves set of a channel into its columns (n, width), with delta added."""
-        for k, curve in curves.of_path.get(path, ()):
+        for curve in curves.get(path, ()):
             index = curve.array_index
             if index < columns.shape[1] and plays(curve):
-                values = self._read_copy(curves, k) if self._in_bulk else None
-                columns[:, index] = list(map(curve.evaluate, self._frames)) if values is None else values
+                columns[:, index] = [*map(curve.evaluate, self._frames)]
                 if delta[index]:
                     columns[:, index] += delta[index]
 
-    def _read_copy(self, curves: "_Curves", k: int) -> np.ndarray | None:
-        """An F-Curve's values from its copy as samples: the same, in half the time. None: it has none."""
-        data = curves.data
-        try:
-            if data.action not in self._copies:
-                self._copies[data.action] = None
-                self._copies[data.action] = self._scratch.made(data.action.copy)
-            copy = self._copies[data.action]
-            if copy is None:
-                return None
-            (home,) = fcurve_collections(copy, getattr(data, "action_slot", None))
-            home[k].convert_to_samples(int(self._frames[0]), int(self._frames[-1]) + 1)
-        except RuntimeError:
-            # Blender makes no copy here, or samples were all that this curve had.
-            return None
-        points = home[k].sampled_points
-        if len(points) != len(self._frames):
-            return None
-        values = np.empty(2 * len(points), np.float32)
-        points.foreach_get("co", values)
-        return values[1::2]
 
-
-@dataclass(frozen=True, slots=True)
-class _Curves:
-    """The F-Curves that may play on an object, by path, each with its number in its collection."""
-
-    data: bpy.types.AnimData | None
-    of_path: dict[str, list[tuple[int, bpy.types.FCurve]]] = field(default_factory=dict)
-
-
-_NO_CURVES = _Curves(None)
+_Curves = dict[str, list[bpy.types.FCurve]]
+"""The F-Curves that may play on an object, by path."""
 
 
 def _curves_of(ob: bpy.types.Object) -> _Curves:
-    data = ob.animation_data
-    if data is None:
-        return _NO_CURVES
-    curves = _Curves(data)
-    if data.action is not None:
-        for home in current_fcurve_collections(data):
-            for k, curve in enumerate(home):
-                curves.of_path.setdefault(curve.data_path, []).append((k, curve))
+    curves: _Curves = {}
+    for home in current_fcurve_collections(ob.animation_data) if ob.animation_data else ():
+        for curve in home:
+            curves.setdefault(curve.data_path, []).append(curve)
     return curves
 
 

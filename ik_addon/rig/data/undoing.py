@@ -21,8 +21,6 @@ _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
-_taken_over: dict[int, int] = {}
-"""The session numbers of copies that took an action's place, and whose they count as: they were not made."""
 _PLAIN = str | int | float | None | bpy.types.ID
 """Kinds of values that stay as they are; Blender's vectors show what their property holds at any time."""
 
@@ -185,7 +183,7 @@ def _uids() -> dict[str, set[int]]:
 
 
 def _uid(block: bpy.types.ID) -> int:
-    return _taken_over.get(block.session_uid, block.session_uid)
+    return file_memory.taken_over.get(block.session_uid, block.session_uid)
 
 
 def _bones(ob: bpy.types.Object) -> Iterable[bpy.types.PoseBone]:
@@ -286,7 +284,7 @@ def _actions(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Let an action's copy take its place and its name."""
-    name, _taken_over[copy.session_uid] = action.name, _uid(action)
+    name, file_memory.taken_over[copy.session_uid] = action.name, _uid(action)
     action.user_remap(copy)
     bpy.data.actions.remove(action)
     copy.name = name

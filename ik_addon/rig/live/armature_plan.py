@@ -143,7 +143,6 @@ class ArmaturePlan:
         self._leads = any(model.led for model in self.models)
         self._together = [together[model.body.name] if model.body else [k] for k, model in enumerate(self.models)]
         self._refused: dict[int, str] = {}
-        self._still: dict[int, np.ndarray] = {}
         self._ahead: dict[float, _Ahead] = {}
         self._frame: float | None = None
         self._frames = self._updates = 0
@@ -180,7 +179,6 @@ class ArmaturePlan:
         self.settled = False
         self._ahead.clear()
         self._refused.clear()
-        self._still.clear()
         self._frames, self._silenced = 0, None
 
     def restructured(self) -> None:
@@ -552,7 +550,7 @@ class ArmaturePlan:
     def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
         assert self.ways is not None
         sampled = [k for k, way in enumerate(self.ways) if not way]
-        reader = TrackReader(Sampler(frames, still=self._still), len(frames))
+        reader = TrackReader(Sampler(frames), len(frames))
         readings: dict[int, Reading] = {}
         for k, reading in zip(sampled, reader.readings((ob, self.chains[k]) for k in sampled), strict=True):
             if isinstance(reading, ChainError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import bpy
 
 from ...messages import Refusal
-from ..blender import animation, silencing
+from ..blender import silencing
 from ..blender.cleanup import surely
 from ..blender.file_memory import file_memory
 from ..model.order import ChainName
@@ -49,7 +49,7 @@ class LiveState:
 
     def start_again(self) -> None:
         """Something went wrong, or was interrupted: the FK pose is in the channels, keys play, and nothing is known."""
-        animation.look_anew()
+        file_memory.walks.clear()
         self.prepared.clear()
         self.plans.clear()
         loans.take_back()
@@ -57,7 +57,6 @@ class LiveState:
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
-        animation.look_anew()
         file_memory.forget()
         loans.forget()
         self.reported.clear()
