@@ -13,6 +13,7 @@ from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
+from ..solving.body import ON_GROUND
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
 from ..solving.geometry import NO_MOVE, Point
 from ..solving.skeleton import Channels, point
@@ -45,6 +46,13 @@ class GrabJoint:
         """Where it is now, in the world."""
         bone = evaluated.pose.bones[self.bone]
         return evaluated.matrix_world @ (bone.tail if self.is_tail else bone.head)
+
+    def is_held(self, bone: bpy.types.PoseBone, height: float) -> bool:
+        """Whether a pin of its bone holds it, or how high it is above the lowest foot, in armature space."""
+        pin = pin_of(bone)
+        if self.limb < 0 or pin != "AUTO":
+            return self.limb >= 0 and pin != "FREE"
+        return self.is_rigged or (self.leg > 0.0 and height <= ON_GROUND * self.leg)
 
 
 class GrabSession:

@@ -10,7 +10,7 @@ from .limb import FoundParts, GrabLimb
 from .skeleton import Skeleton, point
 from .trunk import Trunk
 
-_ON_GROUND = 0.03
+ON_GROUND = 0.03
 """Of a leg: a foot that is no higher above the lowest one is on the ground."""
 _MIDDLE = 0.05
 """Of the body's size: what is no farther from its middle is on neither side."""
@@ -90,7 +90,7 @@ class Body:
 
     def is_standing(self, limb: GrabLimb) -> bool:
         """True for a leg whose foot is on the ground, by the lowest one."""
-        return limb.found.kind == "LEG" and self.lift_of(limb.end) <= _ON_GROUND * limb.reach
+        return limb.found.kind == "LEG" and self.lift_of(limb.end) <= ON_GROUND * limb.reach
 
 
 def hips_of(bones: Skeleton, found: Sequence[FoundParts]) -> int:

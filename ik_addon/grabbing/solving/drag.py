@@ -38,7 +38,7 @@ _HANG = 0.6
 _PASSES = 2
 _MET = 1e-11
 """Of the body's size: what is held and missed by less is held."""
-_HALVINGS = 16
+_HALVINGS = 12
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,17 @@
 """The tool of Grab in Pose Mode: a ring at each joint, filled where it is pinned; dragged, the body follows."""
 
-from typing import TYPE_CHECKING
-
 import bpy
 from mathutils import Matrix
 
 from ... import messages
 from ...authoring.selection import active_armature
 from ...rig.blender.armatures import is_changeable
-from ...rig.data.settings import pin_of
 from ...rig.live.state import memory
 from ...solvers import ChainError
 from ..base import registration_of
 
-if TYPE_CHECKING:
-    from ...grabbing.scene.posing import GrabJoint
-
 _JOINT, _PIN, _BRIGHT = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15), (1.0, 0.88, 0.40)
 _SIZE = 0.09
-
-
-_ON_GROUND = 0.03
-"""Of a leg, as what is dragged has it: a foot no higher above the lowest one is held."""
 
 
 class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
@@ -35,8 +25,17 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        # After a file was opened Blender shows the rings of a tool that was in use before, whichever is now.
+        tool = context.workspace.tools.from_space_view3d_mode("POSE")
         ob = active_armature(context)
-        return ob is not None and ob.mode == "POSE" and is_changeable(ob) and ob.data.pose_position == "POSE"
+        return (
+            tool is not None
+            and tool.idname == GrabTool.bl_idname
+            and ob is not None
+            and ob.mode == "POSE"
+            and is_changeable(ob)
+            and ob.data.pose_position == "POSE"
+        )
 
     def setup(self, context: bpy.types.Context) -> None:
         self.shown, self.joints = None, []
@@ -88,16 +87,10 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
         ground = min((place.z for joint, place in pairs if joint.leg), default=0.0)
         for gizmo, (joint, place) in zip(self.gizmos, pairs, strict=False):
             height = (place.z - ground) / world.median_scale
-            is_held = joint.limb >= 0 and _is_held(joint, pin_of(ob.pose.bones[joint.bone]), height)
+            is_held = joint.is_held(ob.pose.bones[joint.bone], height)
             gizmo.matrix_basis = Matrix.Translation(place)
             gizmo.color = _PIN if is_held else _JOINT
             gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
-
-
-def _is_held(joint: "GrabJoint", pin: str, height: float) -> bool:
-    if pin != "AUTO":
-        return pin != "FREE"
-    return joint.is_rigged or (joint.leg > 0.0 and height <= _ON_GROUND * joint.leg)
 
 
 class GrabTool(bpy.types.WorkSpaceTool):
