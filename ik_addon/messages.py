@@ -1114,7 +1114,7 @@ GRAB_CONSTRAINED = Refusal(
 GRAB_NOT_BY_CHANNELS = Refusal(
     "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
 )
-GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
+GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly, which shears bones below. Give it the same scale on all axes.")
 GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the driver reads, or remove the driver.")
 GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
 GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")

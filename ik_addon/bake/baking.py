@@ -176,7 +176,9 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
     channels = [*zip(motion.bones, motion.modes, motion.numbers, strict=True)]
     channels += [(name, SCALE, values) for name, values in scales.items()]
     times, few = key_times(frames), None
-    span = float(times[0]), float(times[-1])
+    # All that was asked for, though a step may miss its end.
+    first, last = key_times([frames.start, frames.stop - 1])
+    span = float(first), float(last)
     # Where it is off, or keys more than it turns, that is told by no limb.
     turned = {len(posed.limb.turned) if posed else 0 for posed in motion.limbs}
     if tolerance > 0.0 and turned == {len(motion.bones)}:

@@ -22,6 +22,8 @@ from ..solving.limb import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
 
 _HEAD = re.compile(r"(?<![a-z])(head|kopf|cabeza|tete|testa)(?![a-z]*track|[a-z]*top)")
+_NOISE = 1e-3
+"""Slack of `are_even`: clips come with scale that is uneven by a ten thousandth."""
 _APART = 1e-3
 """By which a pose may differ from what its channels make, in matrix elements, lengths in those of its own bones."""
 
@@ -111,8 +113,10 @@ class GrabBody:
                 raise ChainError(messages.GRAB_NOT_BY_CHANNELS(bone=pose_bone.name))
             frame = body.frames[k]
             mirrored = np.diag((*[np.sign(np.linalg.det(frame[:3, :3]))] * 3, 1.0))
-            if not are_even((frame @ mirrored)[None]):
-                raise ChainError(messages.GRAB_UNEVEN(bone=pose_bone.name))
+            if not are_even((frame @ mirrored)[None], _NOISE):
+                above = pose_bone.parent_recursive or [pose_bone]
+                uneven = max(above, key=lambda each: max(each.scale) - min(each.scale))
+                raise ChainError(messages.GRAB_UNEVEN(bone=uneven.name))
 
 
 def _parts(limb: FoundLimb, index: dict[str, int]) -> FoundParts:

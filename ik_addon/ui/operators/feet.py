@@ -122,17 +122,21 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
         return messages.PLANTED_CLIPS(steps=messages.STEPS(count=steps), clips=clips, result=result)
 
 
-class ANALYTIC_IK_OT_path_from_clip(SteppedOperator):
+class OfCurrentClip(SteppedOperator):
+    """Operators on what an armature plays that ask for nothing."""
+
+    needs = (not_editable, none_live)
+    panel = _PANEL
+    asks = False
+
+
+class ANALYTIC_IK_OT_path_from_clip(OfCurrentClip):
     """Draw a curve along which the clip walks. \
 Edit it, choose it as Path in Plant Feet, or press Update Feet"""
 
     bl_idname = "analytic_ik.path_from_clip"
     bl_label = "Path from Clip"
-    needs = (not_editable, none_live)
     label = "Path from Clip"
-    panel = _PANEL
-
-    asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...planting.scene.plant import path_from_clip
@@ -146,16 +150,12 @@ Edit it, choose it as Path in Plant Feet, or press Update Feet"""
         return messages.PATH_MADE(object=curve.name)
 
 
-class ANALYTIC_IK_OT_plant_again(SteppedOperator):
+class ANALYTIC_IK_OT_plant_again(OfCurrentClip):
     """Plant the feet again, with contacts and footprints as they are now"""
 
     bl_idname = "analytic_ik.plant_again"
     bl_label = "Update Feet"
-    needs = (not_editable, none_live)
     label = "Planting"
-    panel = _PANEL
-
-    asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...planting.scene.plant import planted_again
@@ -311,16 +311,12 @@ Controls with keys play these again, others stay where they are"""
         return messages.RELEASED(tips=messages.quoted(release(context, ob, tips)))
 
 
-class ANALYTIC_IK_OT_lock_again(SteppedOperator):
+class ANALYTIC_IK_OT_lock_again(OfCurrentClip):
     """Lock hands and feet again, with contacts as they are now"""
 
     bl_idname = "analytic_ik.lock_again"
     bl_label = "Update Locks"
-    needs = (not_editable, none_live)
     label = "Locking"
-    panel = _PANEL
-
-    asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...planting.scene.lock import locked_again

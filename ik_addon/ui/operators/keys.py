@@ -122,8 +122,18 @@ class OfCorrection(ChainOperator):
     """Operators on one correction in the list."""
 
     needs = (not_editable, none_live)
+    removes = False
 
     index: IntProperty(name="Correction", description="Its number in the list", min=0, options={"SKIP_SAVE"})
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...planting.scene.correcting import change_correction
+
+        was = change_correction(context, ob, self.index, self.removes)
+        control, frame = was["bone"] or was["object"], was["frame"]
+        if self.removes:
+            return messages.CORRECTION_REMOVED(control=control, frame=frame)
+        return messages.CORRECTION_SWITCHED(control=control, frame=frame, state="off" if was["on"] else "on")
 
 
 class ANALYTIC_IK_OT_remove_correction(OfCorrection):
@@ -131,12 +141,7 @@ class ANALYTIC_IK_OT_remove_correction(OfCorrection):
 
     bl_idname = "analytic_ik.remove_correction"
     bl_label = "Remove Correction"
-
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        from ...planting.scene.correcting import change_correction
-
-        gone = change_correction(context, ob, self.index, remove=True)
-        return messages.CORRECTION_REMOVED(control=gone["bone"] or gone["object"], frame=gone["frame"])
+    removes = True
 
 
 class ANALYTIC_IK_OT_switch_correction(OfCorrection):
@@ -144,13 +149,6 @@ class ANALYTIC_IK_OT_switch_correction(OfCorrection):
 
     bl_idname = "analytic_ik.switch_correction"
     bl_label = "Switch Correction"
-
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        from ...planting.scene.correcting import change_correction
-
-        was = change_correction(context, ob, self.index, remove=False)
-        state = "off" if was["on"] else "on"
-        return messages.CORRECTION_SWITCHED(control=was["bone"] or was["object"], frame=was["frame"], state=state)
 
 
 register, unregister = registration_of(__name__)

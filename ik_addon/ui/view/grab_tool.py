@@ -25,8 +25,17 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        # After a file was opened Blender shows the rings of a tool that was in use before, whichever is now.
+        tool = context.workspace.tools.from_space_view3d_mode("POSE")
         ob = active_armature(context)
-        return ob is not None and ob.mode == "POSE" and is_changeable(ob) and ob.data.pose_position == "POSE"
+        return (
+            tool is not None
+            and tool.idname == GrabTool.bl_idname
+            and ob is not None
+            and ob.mode == "POSE"
+            and is_changeable(ob)
+            and ob.data.pose_position == "POSE"
+        )
 
     def setup(self, context: bpy.types.Context) -> None:
         self.shown, self.joints = None, []
