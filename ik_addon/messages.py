@@ -334,7 +334,8 @@ NO_KEYS_ON_CONTROLS = Refusal(
     "range."
 )
 KEYS_STAY = Refusal(
-    "Armature '{armature}': with fewer keys tips would be off by {tips:.1%} of a leg, so all stay. Raise Tolerance."
+    "Armature '{armature}': fewer keys would put tips off by {tips:.1%} of a leg and knees by {knees:.1%}. All keys "
+    "stay. Raise Tolerance."
 )
 NOTHING_MOVED = Refusal(
     "Armature '{armature}': no keyed control is moved at this frame. Turn off Auto Keying, move a control, and do not "

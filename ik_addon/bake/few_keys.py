@@ -237,6 +237,9 @@ def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
     )
     at_start = basis @ start
     rest, free = motion.numbers[first : last + 1] - at_start, basis[:, unknown]
+    if not free.any():
+        # No row lies between the keys.
+        return smooth_curve(rows, numbers, slopes)
     best, least = start, float(motion.error(at_start, seen).max())
     weights = np.ones(len(seen))
     for _ in range(_REWEIGHTED):

@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_addon.planting.feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
 from ik_addon.planting.scene import simplify
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.kept_keys import curves_of
@@ -158,7 +159,39 @@ def test_where_fewer_keys_would_show_something_else_all_stay(monkeypatch):
     before = all_bytes(ob)
     report = simplify._report
     monkeypatch.setattr(simplify, "_report", lambda *given: report(*given) | {"tips": 0.02})
-    with pytest.raises(RuntimeError, match=r"tips would be off by 2\.0% of a leg, so all stay"):
+    with pytest.raises(RuntimeError, match=r"would put tips off by 2\.0% of a leg and knees"):
         bpy.ops.analytic_ik.simplify_keys()
     assert all_bytes(ob) == before
     assert "analytic_ik.all_keys" not in drawn(panel.ANALYTIC_IK_PT_planting).operators
+
+
+def test_a_body_keeps_the_roots_of_legs_that_another_joint_moves():
+    """A pelvis with keys of its own turns between the body and its legs."""
+    count, size = 40, 1.0
+    time = np.linspace(0.0, 4.0 * np.pi, count)
+    zero, spaces = np.zeros(count), np.tile(np.eye(4), (count, 1, 1))
+
+    def standing(numbers):
+        return np.tile(np.eye(3), (len(numbers), 1, 1))
+
+    body = ControlTrack(np.stack((zero, 0.1 * np.sin(time), 1.0 + zero, zero), axis=1), spaces, standing)
+    pelvis = 0.1 * np.stack((np.cos(0.3 * np.sin(time)), np.sin(0.3 * np.sin(time)), zero), axis=1)
+    hips = body.numbers[:, :3] + pelvis
+    ankles = np.stack((zero + 0.1, zero, zero + 0.05), axis=1)
+    limb = LimbTracks(
+        foot=None,
+        pole=None,
+        hips=hips,
+        ankles=ankles,
+        poles=np.add(hips, (0.0, -2.0, 0.0)),
+        lengths=np.array((0.5, 0.5)),
+        points=np.tile(ankles, (3, 1, 1)),
+        contacts=np.zeros((2, count), bool),
+    )
+    found, options = FewKeys([None], [None]), KeyOptions()
+    for _ in simplified(found, [limb], body, 24.0, options):
+        pass
+    rows = np.arange(count)
+    off = np.linalg.norm(body.in_world(found.body.at(rows), rows, body.owns(hips)) - hips, axis=1)
+    assert off.max() < options.tolerance * size
+    assert 2 < len(found.body.rows) < count / 2

@@ -26,7 +26,7 @@ _AIR, _FLAT, _MOVING = 0, 3, 7
 """Beside the bits of heel (1) and ball (2): what stands, where flat; and both, carried along by something."""
 _STRAIGHT = 1e-5
 """How far numbers may be from a straight line, part of the largest."""
-_KNEES = 3.0
+KNEES = 3.0
 """How far knees may be off, in tolerances of tips: nearly straight legs magnify."""
 _SHARES = (0.65, 0.85, 1.0)
 """Of that, as far as feet alone, feet with the body, and all with the poles may go."""
@@ -79,13 +79,17 @@ class ControlTrack:
 
     def own(self, worlds: np.ndarray) -> np.ndarray:
         """Where a point that is at these places (T, 3) in the world is in the control's own space, (3,)."""
+        return np.median(self.owns(worlds), axis=0)
+
+    def owns(self, worlds: np.ndarray) -> np.ndarray:
+        """The same at each row, (T, 3): of what moves there by joints between."""
         local = np.linalg.inv(self.spaces) @ np.concatenate((worlds, np.ones((len(worlds), 1))), axis=1)[..., None]
         away = local[:, :3, 0] - self.numbers[:, :3]
-        return np.median(np.einsum("tji,tj->ti", self.turns(self.numbers), away), axis=0)
+        return np.einsum("tji,tj->ti", self.turns(self.numbers), away)
 
-    def in_world(self, numbers: np.ndarray, rows: np.ndarray, point: np.ndarray) -> np.ndarray:
-        """Where a point of the control's own space is in the world, (n, 3), at whole rows."""
-        local = numbers[:, :3] + self.turns(numbers) @ point
+    def in_world(self, numbers: np.ndarray, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Where a point of the control's own space, (3,) or (n, 3), is in the world, (n, 3), at whole rows."""
+        local = numbers[:, :3] + (self.turns(numbers) @ points[..., None])[..., 0]
         return np.einsum("nij,nj->ni", self.spaces[rows, :3, :3], local) + self.spaces[rows, :3, 3]
 
 
@@ -94,7 +98,7 @@ class LimbTracks:
     """A limb over T frames in the world, and its controls; None where keys are left as they are.
 
     hips, ankles, poles: (T, 3). lengths: (2,), of thigh and shin. points: (3, T, 3), ankle, heel and ball. contacts:
-    (2, T) bool, whether heel and ball stand. on_body: whether the body carries its root.
+    (2, T) bool, whether heel and ball stand. on_body: whether the body carries its root, by other joints or at once.
     """
 
     foot: ControlTrack | None
@@ -157,7 +161,7 @@ def simplified(
         if limb.pole is not None:
             hips = limb.hips
             if found.body is not None and limb.on_body:
-                hips = body.in_world(found.body.at(rows), rows, body.own(limb.hips))
+                hips = body.in_world(found.body.at(rows), rows, body.owns(limb.hips))
             preferred = set() if found.feet[k] is None else {*found.feet[k].rows.tolist()}
             error = _pole_error(limb, hips, ankles[k], size, options)
             found.poles[k] = _free_curve(limb.pole, error, fps, longest, preferred)
@@ -208,7 +212,7 @@ def _legs_off(
     known = limb.knees(limb.hips[rows], limb.ankles[rows], limb.poles[rows])
     knees = np.linalg.norm(limb.knees(hips, ankles, poles) - known, axis=1)
     short = _missed(limb, hips, ankles, rows) / (_SHORT * size)
-    return np.maximum(knees / (share * _KNEES * options.tolerance * size), short)
+    return np.maximum(knees / (share * KNEES * options.tolerance * size), short)
 
 
 def _turned_off(turns: np.ndarray, known: np.ndarray, options: KeyOptions) -> np.ndarray:
@@ -220,15 +224,16 @@ def _body_error(
     body: ControlTrack, limbs: Sequence[LimbTracks], ankles: Sequence[np.ndarray], size: float, options: KeyOptions
 ) -> Error:
     """Of the body: at the roots of the legs, whose feet are at these ankles."""
-    own = [(limb, body.own(limb.hips), ankle) for limb, ankle in zip(limbs, ankles, strict=True) if limb.on_body]
+    own = [(limb, body.owns(limb.hips), ankle) for limb, ankle in zip(limbs, ankles, strict=True) if limb.on_body]
     known = body.turns(body.numbers)
 
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = rows.astype(int)
         turns, before = body.turns(numbers), body.numbers[at, :3]
-        off = _turned_off(turns, known[at], options)
-        for limb, point, ankle in own:
-            away = numbers[:, :3] - before + (turns - known[at]) @ point
+        off = np.linalg.norm(numbers[:, :3] - before, axis=1) * body.scale / (options.tolerance * size)
+        off = np.maximum(off, _turned_off(turns, known[at], options))
+        for limb, points, ankle in own:
+            away = numbers[:, :3] - before + ((turns - known[at]) @ points[at, :, None])[..., 0]
             off = np.maximum(off, np.linalg.norm(away, axis=1) * body.scale / (options.tolerance * size))
             hips = limb.hips[at] + np.einsum("nij,nj->ni", body.spaces[at, :3, :3], away)
             legs = _legs_off(limb, hips, ankle[at], limb.poles[at], at, size, _SHARES[1], options)
@@ -246,7 +251,7 @@ def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, size: fl
         poles = limb.pole.in_world(numbers, at, np.zeros(3))
         known = limb.knees(limb.hips[at], limb.ankles[at], limb.poles[at])
         knees = np.linalg.norm(limb.knees(hips[at], ankles[at], poles) - known, axis=1)
-        return knees / (_SHARES[2] * _KNEES * options.tolerance * size)
+        return knees / (_SHARES[2] * KNEES * options.tolerance * size)
 
     return error
 

@@ -16,12 +16,13 @@ from ...bake.memory import remember
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.data.undoing import all_or_nothing
+from ...rig.model.limb import known_bones, link_bones
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
 from ..feet.contacts import BALL, HEEL, sole_of
 from ..feet.curves import runs
-from ..feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
+from ..feet.simplifying import KNEES, ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
 from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
 from .correcting import dissolve, lay, take_off
 from .kept_keys import ALL_KEYS, CORRECTIONS, FEW_KEYS, curves_by_object, curves_of, keep, keep_record, put_back, record
@@ -33,6 +34,8 @@ _FEWEST = 3
 """Keys that a control has to have for some of them to be left out."""
 _TRIES = (1.0, 0.7, 0.45)
 """Parts of the tolerance that is asked of the fit: Blender may show more than it told."""
+_JOINTS = 10.0
+"""As `KNEES`, where a limb has more than two links: how they share a turn is not foretold."""
 _ROUNDING = 1e-5
 """Part of a leg by which single precision may be off."""
 
@@ -81,6 +84,7 @@ def _simplified(
     limbs = _limb_tracks(controls, before, tracks, worlds, over)
     had = {each: _count(each) for each in chosen}
     keep(ALL_KEYS, curves_by_object(chosen))
+    knees = np.array([KNEES if len(link_bones(known_bones(each.tip))) == 2 else _JOINTS for each in controls.limbs])
     report: dict = {}
     for share in _TRIES:
         asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
@@ -91,9 +95,10 @@ def _simplified(
         tag_pose(ob)
         after = yield from part_of(_seen(context, controls, over), 3, 4)
         report = _report(ob, controls, before, after, limbs, over, had)
-        if report["tips"] <= options.tolerance + _ROUNDING:
+        allowed = options.tolerance + _ROUNDING
+        if report["tips"] <= allowed and (_knees_off(before, after) <= knees * allowed).all():
             return report
-    raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"]))
+    raise ChainError(messages.KEYS_STAY(armature=ob.name, tips=report["tips"], knees=report["knees"]))
 
 
 simplify_keys = at_once(keys_simplified)
@@ -179,7 +184,8 @@ def _limb_tracks(
                 lengths=clip.lengths[k],
                 points=points[k],
                 contacts=np.zeros((2, len(frames)), bool) if keyed is None else keyed,
-                on_body=body is not None and _is_rigid(body, clip.hips[k], clip.size),
+                on_body=body is not None
+                and controls.body.bone in {bone.name for bone in known_bones(limb.tip)[0].parent_recursive},
             )
         )
     return found
@@ -188,15 +194,6 @@ def _limb_tracks(
 def _points(clip: LegMotion) -> np.ndarray:
     """(limbs, 3, T, 3), ankles, heels and balls."""
     return np.concatenate((clip.ankles[:, None], sole_of(clip).places(clip.ankles, clip.feet)), axis=1)
-
-
-_RIGID = 1e-3
-
-
-def _is_rigid(body: ControlTrack, hips: np.ndarray, size: float) -> bool:
-    """Whether the body carries the root of a limb, with no joint between."""
-    rows = np.arange(len(hips))
-    return float(np.linalg.norm(body.in_world(body.numbers, rows, body.own(hips)) - hips, axis=1).max()) < _RIGID * size
 
 
 def _write(controls: KeyedControls, found: FewKeys, frames: range) -> None:
@@ -231,7 +228,6 @@ def _report(
     points = [
         np.concatenate((clip.ankles[:, None], sole.places(clip.ankles, clip.feet)), axis=1) for clip in (before, after)
     ]
-    knees = np.linalg.norm(after.knees - before.knees, axis=2)
     slides = [_slide(own, own.foot, each.foot, frames) for own, each in zip(limbs, controls.limbs, strict=True)]
     return {
         "armature": ob.name,
@@ -240,9 +236,14 @@ def _report(
         "keys_before": sum(had.values()),
         "keys": sum(_count(each) for each in had),
         "tips": float(np.linalg.norm(points[1] - points[0], axis=-1).max()) / before.size,
-        "knees": float(knees.max()) / before.size,
+        "knees": float(_knees_off(before, after).max()),
         "slide": max(slides, default=0.0) / before.size,
     }
+
+
+def _knees_off(before: LegMotion, after: LegMotion) -> np.ndarray:
+    """How far the knee of each limb is off at most, leg lengths."""
+    return np.linalg.norm(after.knees - before.knees, axis=2).max(axis=1) / before.size
 
 
 def _slide(limb: LimbTracks, track: ControlTrack | None, foot: Control, frames: range) -> float:
