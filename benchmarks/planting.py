@@ -21,6 +21,7 @@ from ik_addon.planting import Options, last_report
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall
 from ik_addon.planting.feet.judging import KNEE_NOISE, MORE_OPEN, MORE_SUNKEN
+from ik_addon.planting.feet.loops import period_of
 from ik_addon.planting.feet.measures import compared
 from ik_addon.planting.scene.checking import feet_seen
 from ik_addon.planting.scene.plant import Ground, planted_and_kept
@@ -172,7 +173,7 @@ def _row(ob: bpy.types.Object, name: str) -> Row:
         knees=both("knee_speed"),
         body=report["body_shift"] / seen.clip.size,
         sinks=both("sunken"),
-        opened=seams[1] - seams[0],
+        opened=seams[1] - seams[0] if seen.before and period_of(seen.before) else 0.0,
         unreached=len(report["unreached_frames"]),
     )
 
