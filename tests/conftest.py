@@ -48,8 +48,8 @@ WITHOUT_SCENE = {
     "docs",
 }
 
-# How many of a test's random cases are not slow, and of all its cases; how many random cases are not deep.
-QUICK_SEEDS, QUICK_CASES, SEEDS = 1, 2, 4
+# How many of a test's random cases are not deep.
+SEEDS = 4
 
 # On Blenders before this one only each third slow test is not deep.
 NEWEST, SHARE = (5, 2), 3
@@ -68,7 +68,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of many cases the first are enough for a quick run, the others are slow. Deep are more random cases, all but
+    """Of many cases the first is enough for a quick run, the others are slow. Deep are more random cases, all but
     `some` of a test's others, and most of what is slow where Blender is not the newest. What is deep is slow. Some
     files come last."""
     seeds_of: defaultdict[tuple, list] = defaultdict(list)
@@ -80,8 +80,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             seeds = seeds_of[test, name]
             if given[name] not in seeds:
                 seeds.append(given[name])
-            if seeds.index(given[name]) >= QUICK_SEEDS:
-                item.add_marker("slow")
             if seeds.index(given[name]) >= SEEDS:
                 item.add_marker("deep")
         if not item.get_closest_marker("deep"):
@@ -90,7 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         marker = own[0].get_closest_marker("some")
         kept = marker.args[0] if marker else len(own)
         for k, item in enumerate(own):
-            if k >= QUICK_CASES:
+            if k:
                 item.add_marker("slow")
             # Evenly spread: neighbors are alike.
             if k * kept % len(own) >= kept:

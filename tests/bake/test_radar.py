@@ -125,6 +125,7 @@ def test_it_sees_what_brute_force_sees(seed):
         assert surely[kind] <= set(told[kind]) <= perhaps[kind], kind
 
 
+@pytest.mark.slow
 def test_brute_force_has_something_to_see():
     counts = dict.fromkeys(KINDS, 0)
     for seed in range(60):

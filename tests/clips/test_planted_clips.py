@@ -126,6 +126,7 @@ def test_a_leg_of_three_links_keeps_its_bend(front):
     assert np.abs(np.diff(after, axis=0)).max() < 2.0 * np.abs(np.diff(before, axis=0)).max()
 
 
+@pytest.mark.slow
 def test_feet_that_no_body_can_reach_at_once_are_said_with_their_clip(capfd):
     walker(False)
     # Left of the character a plain, right of it an abyss.
@@ -142,6 +143,7 @@ def test_feet_that_no_body_can_reach_at_once_are_said_with_their_clip(capfd):
     assert last_report()["unreached_frames"]
 
 
+@pytest.mark.slow
 def test_a_planted_clip_that_goes_in_place_stays_when_that_is_planted_too():
     """Before slots a control has an action of its own beside each clip, also beside the one in place."""
     ob = walker(False)

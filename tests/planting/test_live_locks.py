@@ -106,6 +106,7 @@ def hand(ob: bpy.types.Object, frame: float, side: str = "L") -> np.ndarray:
     return world_of(ob, f"hand.{side}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_bones", [False, True])
 def test_outside_of_its_frames_the_hand_moves_as_before_and_eases(as_bones):
     ob, prop = person(as_bones), new_prop()

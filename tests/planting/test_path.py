@@ -77,6 +77,7 @@ def test_feet_stand_on_a_curve(walker, kind):
     assert max(ways) < (0.5 if kind == "POLY" else 0.2) * LEG
 
 
+@pytest.mark.slow
 def test_the_path_from_a_clip_changes_nothing_until_it_is_edited(walker):
     bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60)
     before, hips = feet_over(walker, FRAMES), [hips_at(walker, frame) for frame in FRAMES[::7]]
@@ -264,6 +265,7 @@ def test_feet_stand_on_a_mesh_along_a_path(walker):
     assert max(chain["after"]["floating"] for chain in report["chains"]) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controls", ["EMPTIES", "BONES"])
 def test_hands_with_controls_of_their_own_go_along(controls):
     ob = sliding_walk(arms=True, controls=controls)

@@ -55,6 +55,7 @@ def test_few_keys_show_the_same_at_frames_and_stand_between_them(controls):
     assert slide(report, few_between, THIRDS) < slide(report, between, THIRDS) + 2e-4
 
 
+@pytest.mark.slow
 def test_between_keys_curves_go_on_as_they_came():
     ob, _ = planted()
     bpy.ops.analytic_ik.simplify_keys()
@@ -109,6 +110,7 @@ def points_outside(curve, frames):
     return [tuple(point.co) for point in curve.keyframe_points if not frames[0] <= point.co[0] <= frames[-1]]
 
 
+@pytest.mark.slow
 def test_doing_it_twice_gives_the_same():
     ob, _ = planted()
     bpy.ops.analytic_ik.simplify_keys()
@@ -117,6 +119,7 @@ def test_doing_it_twice_gives_the_same():
     assert all_bytes(ob) == once
 
 
+@pytest.mark.slow
 def test_update_feet_keeps_few_keys():
     ob, _ = planted()
     bpy.ops.analytic_ik.simplify_keys(tolerance=0.01)
@@ -129,6 +132,7 @@ def test_update_feet_keeps_few_keys():
     assert " keys, " in shown.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("align", ["LIMB", "POSE"])
 def test_aligned_controls_have_keys_in_the_same_frames(align):
     ob, _ = planted()
@@ -153,6 +157,7 @@ def test_a_control_without_keys_is_refused():
         bpy.ops.analytic_ik.simplify_keys(frame_start=1, frame_end=20)
 
 
+@pytest.mark.slow
 def test_where_fewer_keys_would_show_something_else_all_stay(monkeypatch):
     """As if Blender showed more than the keys tell."""
     ob, _ = planted()
