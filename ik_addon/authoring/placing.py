@@ -110,10 +110,19 @@ def handle_of(ob: bpy.types.Object, bone: str) -> tuple[bpy.types.Object, str] |
     None: it is selected itself. bone: "" for an object."""
     if bone:
         own = ob.data.bones.get(bone) if ob.type == "ARMATURE" else None
-        hangs = own is not None and own.hide_select and own.parent is not None
+        # One that is locked by hand may hang on the root, and is keyed itself.
+        hangs = own is not None and own.hide_select and own.parent is not None and _begins_at(own.parent, own)
         return (ob, own.parent.name) if hangs else None
     carrier = ob.parent if ob.hide_select and ob.parent_type == "BONE" else None
     return (carrier, ob.parent_bone) if carrier else None
+
+
+_HERE = 0.01
+"""Part of their length by which two bones may begin apart and still begin at one place."""
+
+
+def _begins_at(bone: bpy.types.Bone, other: bpy.types.Bone) -> bool:
+    return (bone.head_local - other.head_local).length <= _HERE * max(bone.length, other.length)
 
 
 def depth(control: Control) -> int:

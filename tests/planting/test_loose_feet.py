@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_addon.authoring.placing import Control, keyed_control
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.formats import open_file
 from ik_addon.planting import Options, plant
@@ -14,7 +15,7 @@ from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
 from ik_addon.solvers import ChainError
 
 from ..clips.characters import CHARACTERS
-from ..rig.rigs import evaluated_copy, update
+from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
 from ..scenes import go_to
 
 pytestmark = [pytest.mark.versions, pytest.mark.slow]
@@ -78,3 +79,21 @@ def test_feet_that_stand_though_their_legs_do_not_are_left_alone():
     ob = playing("quat_cyberpunk_22_clips.glb", "Wave")
     with pytest.raises(ChainError, match="its feet stand already"):
         plant(bpy.context, leg_tips(ob), motion_frames(ob), Options())
+
+
+@pytest.mark.parametrize("head", [0.0, 1.0])
+def test_a_control_bone_that_cannot_be_selected_is_moved_by_the_foot_where_it_begins(head):
+    """Elsewhere somebody locked it, and what it is parented to is no foot."""
+    ob = new_armature(
+        "leg",
+        [
+            BoneSpec("carrier", (0.0, head, 0.0), (0.0, head - 0.3, 0.0)),
+            BoneSpec("control", (0.0, 0.0, 0.0), (0.0, -0.3, 0.0), "carrier"),
+            BoneSpec("thigh", (0.0, 0.0, 2.0), (0.0, -0.2, 1.0)),
+            BoneSpec("shin", (0.0, -0.2, 1.0), (0.0, 0.0, 0.0), "thigh", connect=True),
+        ],
+    )
+    target = Control(ob, "control")
+    assert keyed_control(ob.pose.bones["shin"], target) == target
+    ob.data.bones["control"].hide_select = True
+    assert keyed_control(ob.pose.bones["shin"], target) == (target if head else Control(ob, "carrier"))
