@@ -2,7 +2,7 @@
 
 import re
 from itertools import pairwise
-from math import pi
+from math import pi, sin
 
 import bpy
 import pytest
@@ -264,3 +264,18 @@ def test_after_a_bake_the_panel_says_why_its_buttons_are_off():
     bpy.ops.analytic_ik.unmute()
     assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
+
+
+def test_feet_that_hang_in_the_air_are_told():
+    """Drawn up, one higher than the other, while the hips stay as high as at rest."""
+    ob = sliding_walk()
+    ob.animation_data.action = None
+    for frame in range(1, 31):
+        for side, lift in (("L", 0.8), ("R", 1.2)):
+            sway = 0.02 * sin(0.3 * frame)
+            for name, angle in (("thigh", -lift), ("shin", 2.0 * lift)):
+                bone = ob.pose.bones[f"{name}.{side}"]
+                bone.rotation_mode = "XYZ"
+                bone.rotation_euler = (angle + sway, 0.0, 0.0)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    refused("no foot reaches the ground in these frames", frame_start=1, frame_end=30)
