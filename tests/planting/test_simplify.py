@@ -200,3 +200,12 @@ def test_a_body_keeps_the_roots_of_legs_that_another_joint_moves():
     off = np.linalg.norm(body.in_world(found.body.at(rows), rows, body.owns(hips)) - hips, axis=1)
     assert off.max() < options.tolerance * size
     assert 2 < len(found.body.rows) < count / 2
+
+
+def test_where_knees_would_be_elsewhere_all_keys_stay(monkeypatch):
+    ob, _ = planted()
+    before = all_bytes(ob)
+    monkeypatch.setattr(simplify, "_knees_off", lambda *_: np.array((0.02, 0.0)))
+    with pytest.raises(RuntimeError, match=r"and knees by 2\.0%"):
+        bpy.ops.analytic_ik.simplify_keys()
+    assert all_bytes(ob) == before
