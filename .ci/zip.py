@@ -1,6 +1,6 @@
 """What a release consists of: `uv run python .ci/zip.py FOLDER` makes the extension's zip there, and notes.md.
 
-Blender's own tool builds the zip, one for all platforms; it comes with the bpy package, so no Blender need be installed.
+Blender's own tool builds the zip, one for all platforms. It comes with the bpy package: no Blender need be installed.
 The notes are those of this version in docs/release_notes.md.
 """
 
