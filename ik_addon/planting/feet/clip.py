@@ -104,10 +104,8 @@ def turns_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return turns_by(axis * np.where(sine > ANGLELESS, angle / np.maximum(sine, ANGLELESS), 1.0)[..., None])
 
 
-def bends_of(clip: LegMotion, ways: np.ndarray | None = None) -> np.ndarray:
-    """(legs, T), by how much knees are bent whose ankles are so far (legs, T) from their hips, radians; None: as far as
-    they are."""
-    ways = np.linalg.norm(clip.ankles - clip.hips, axis=2) if ways is None else ways
+def bends_of(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
+    """(legs, T), by how much knees are bent whose ankles are so far (legs, T) from their hips, radians."""
     thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
     cosines = (ways**2 - thighs**2 - shins**2) / np.maximum(2.0 * thighs * shins, 1e-300)
     return np.arccos(np.clip(cosines, -1.0, 1.0))

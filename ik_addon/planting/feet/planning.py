@@ -111,7 +111,7 @@ def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarra
 def _calm(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
     """(legs, T), the longest distances from hip to ankle with which no knee turns faster than `FASTER` allows; infinite
     where none does. ways: (legs, T), as planned."""
-    captured = bends_of(clip)
+    captured = bends_of(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
     steps = FASTER * np.abs(np.diff(captured)).max(axis=1, initial=0.0)
     planned = bends_of(clip, ways)
     bends = np.array([no_steeper(own, step) for own, step in zip(planned, steps, strict=True)])

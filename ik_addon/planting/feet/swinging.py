@@ -21,7 +21,7 @@ def swung(
     which they keep. stands: (legs, T) bool, where feet stay.
     """
     ways, captured = (np.linalg.norm(each, axis=2) for each in (offsets, clip.ankles - clip.hips))
-    bends = bends_of(clip)
+    bends = bends_of(clip, captured)
     changes = _between_stances(clip, bends_of(clip, ways) - bends, stands, options)
     wished = captured + ways_of(clip, np.clip(bends + changes, 0.0, np.pi)) - ways_of(clip, bends)
     moves = directions(offsets) * np.where(stands, 0.0, wished - ways)[..., None]
