@@ -4,8 +4,8 @@ import bpy
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
+from ...authoring.knees import is_following, pole_and_carriers
 from ...authoring.placing import handle_of
-from ...authoring.pole_following import is_following, pole_and_carriers
 from ...authoring.selection import Focus, active_armature, active_bone, focus
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
@@ -14,7 +14,16 @@ from ...rig.model.limb import known_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import Problem, notes_of, warnings_of
 from ...rig.status.states import body_of, state_of_body, states_of
-from ..base import length_words, registration_of
+from ..base import (
+    BonePanel,
+    InBoneTab,
+    InSidebar,
+    PartOfChainPanel,
+    columns_for,
+    draw_sentence,
+    length_words,
+    registration_of,
+)
 from ..operators.chains import (
     ANALYTIC_IK_OT_limit_knees,
     ANALYTIC_IK_OT_make_live,
@@ -27,7 +36,6 @@ from ..operators.chains import (
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.stepped import running
 from ..view.swivel import ANALYTIC_IK_OT_swivel
-from .base import BonePanel, InBoneTab, InSidebar, PartOfChainPanel, columns_for, draw_sentence
 from .preferences import shows_reference_solvers
 from .status import draw_add, draw_beginnings, draw_elsewhere, draw_linked, draw_name, draw_problem, draw_status
 
@@ -93,7 +101,7 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
     if is_native(tip):
-        from ...native.measuring import problem_of
+        from ...native.making import problem_of
 
         if sentence := problem_of(tip, context.view_layer.depsgraph):
             draw_problem(layout, context, Problem(sentence))
