@@ -40,6 +40,18 @@ def sources(folder: str) -> Iterator[tuple[str, str]]:
         yield from ((str(path), option) for option in [*importers(str(path))][:1])
 
 
+def ready(path: str, option: str) -> bpy.types.Object | None:
+    """The armature object of a file in its pose, without animation; None if there is none."""
+    ob = armature_of(path, option)
+    if ob is not None:
+        basis = {bone.name: bone.matrix_basis.copy() for bone in ob.pose.bones}
+        ob.animation_data_clear()
+        for bone in ob.pose.bones:
+            bone.matrix_basis, bone.scale = basis[bone.name], (1.0, 1.0, 1.0)
+        bpy.context.view_layer.update()
+    return ob
+
+
 def drag_of(body: Body, random: Random) -> tuple[Drag, Point, dict[int, Pin]]:
     """What is dragged to where, with what held."""
     heads = [Drag("HEAD")] if body.neck else []
@@ -77,16 +89,22 @@ def largest_turn(body: Body, a: GrabbedPose, b: GrabbedPose) -> float:
     return degrees(2.0 * acos(min([1.0, *turns])))
 
 
+def step(session: GrabSession, random: Random) -> tuple[float, Drag, Point, dict[int, Pin], GrabbedPose]:
+    """A step of *Grab* at random: its seconds, what was dragged to where with what held, and the pose."""
+    drag, goal, held = drag_of(session.posed.body, random)
+    start = thread_time()
+    pose = session.pose(bpy.context, drag, session.posed.world @ Vector(goal), held, GrabOptions())
+    bpy.context.view_layer.update()
+    return thread_time() - start, drag, goal, held, pose
+
+
 def row_of(ob: bpy.types.Object, drags: int) -> str:
     """The figures of one character."""
     session, random = GrabSession(bpy.context, ob), Random(3)
     body, seconds, pins, told, unheld = session.posed.body, [], 0.0, 0.0, 0
     for _ in range(drags):
-        drag, goal, held = drag_of(body, random)
-        start = thread_time()
-        pose = session.pose(bpy.context, drag, session.posed.world @ Vector(goal), held, GrabOptions())
-        bpy.context.view_layer.update()
-        seconds.append(thread_time() - start)
+        taken, drag, goal, held, pose = step(session, random)
+        seconds.append(taken)
         unheld += pose.unheld > 1e-9 * body.size
         for k in held:
             limb = body.limbs[k]
@@ -103,9 +121,9 @@ def row_of(ob: bpy.types.Object, drags: int) -> str:
         poses = [grabbed(body, drag, add(goal, mul(way, k)), held) for k in range(ALONG)]
         turns += [largest_turn(body, a, b) for a, b in pairwise(poses)]
     parts = quantiles(turns, n=100)
-    step = f"{median(seconds) * 1e3:.2f} ms, 95 %: {quantiles(seconds, n=20)[-1] * 1e3:.2f}"
+    cost = f"{median(seconds) * 1e3:.2f} ms, 95 %: {quantiles(seconds, n=20)[-1] * 1e3:.2f}"
     return (
-        f"{len(body.bones.names):4d} bones {len(body.limbs)} limbs | step {step} | pins {pins:.1e} told {told:.1e} "
+        f"{len(body.bones.names):4d} bones {len(body.limbs)} limbs | step {cost} | pins {pins:.1e} told {told:.1e} "
         f"not held {unheld} | turns a pixel: {parts[49]:.2f}, 99 %: {parts[98]:.1f}, most {max(turns):.1f} deg"
     )
 
@@ -118,14 +136,9 @@ def main() -> None:
     given = parser.parse_args()
     ik_addon.register()
     for path, option in sources(given.folder):
-        ob = armature_of(path, option)
+        ob = ready(path, option)
         if ob is None:
             continue
-        basis = {bone.name: bone.matrix_basis.copy() for bone in ob.pose.bones}
-        ob.animation_data_clear()
-        for bone in ob.pose.bones:
-            bone.matrix_basis, bone.scale = basis[bone.name], (1.0, 1.0, 1.0)
-        bpy.context.view_layer.update()
         try:
             print(f"{Path(path).name:30s} {row_of(ob, given.drags)}", flush=True)
         except ChainError as error:
