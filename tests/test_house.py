@@ -251,7 +251,6 @@ LONG = 50
 LONG_FUNCTIONS = {
     "authoring/controls.py add_chain",
     "matching/match.py source_matched",
-    "planting/scene/lock.py locked",
     "planting/scene/plant.py planted",
     "planting/scene/whole_clip.py clips_planted",
     "solvers/any_chain.py triangulation",

@@ -11,7 +11,7 @@ import bpy
 
 from ..rig.blender.file_memory import file_memory
 
-Kind = Literal["bake", "keys", "lock", "match", "plant"]
+Kind = Literal["bake", "keys", "match", "plant"]
 
 _kept: dict[str, dict] = {}
 """By kind."""

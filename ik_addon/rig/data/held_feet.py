@@ -1,10 +1,6 @@
-"""What actions and Empties keep of feet and hands: footprints, and limbs that are locked to objects."""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+"""What Empties keep of feet and hands: footprints, and the grips of limbs that are locked to objects."""
 
 import bpy
-from mathutils import Matrix
 
 _FOOTPRINT = "analytic_ik_footprint"
 
@@ -44,74 +40,17 @@ def is_live_lock(constraint: bpy.types.Constraint) -> bool:
     return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and HOLDER in constraint.target
 
 
-_KEPT = "analytic_ik_holds"
 BLEND = 0.25
 """Seconds over which a lock eases in and out, where nothing else is said."""
 
 
-@dataclass(frozen=True, slots=True)
-class HoldRecord:
-    """How one limb is held over some frames of its action.
-
-    tip: name of its tip bone. ob, bone: what it is held to, an object (None: it is gone) or with a name that bone of
-    it. first, last: frames of the scene. grip: pose of hand or foot in that space. blend: seconds to ease in and out.
-    """
-
-    tip: str
-    ob: bpy.types.Object | None
-    bone: str
-    first: int
-    last: int
-    grip: Matrix
-    blend: float
-
-
-class KeptHold(bpy.types.PropertyGroup):
-    """The same as a file keeps it."""
-
-    tip: bpy.props.StringProperty()
-    ob: bpy.props.PointerProperty(type=bpy.types.Object)
-    bone: bpy.props.StringProperty()
-    first: bpy.props.IntProperty()
-    last: bpy.props.IntProperty()
-    grip: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
-    blend: bpy.props.FloatProperty()
-
-
-def holds_of(ob: bpy.types.Object) -> list[HoldRecord]:
-    """The holds that the current action of an armature object keeps, by tip and frame."""
-    action = ob.animation_data.action if ob.animation_data else None
-    if action is None or not action.is_property_set(_KEPT):
-        return []
-    kept = getattr(action, _KEPT)
-    found = [
-        HoldRecord(each.tip, each.ob, each.bone, each.first, each.last, Matrix(each.grip), each.blend) for each in kept
-    ]
-    return sorted(found, key=lambda hold: (hold.tip, hold.first))
-
-
-def keep_holds(ob: bpy.types.Object, holds: Sequence[HoldRecord]) -> None:
-    """Let the current action of an armature object keep these holds, and no others."""
-    kept = getattr(ob.animation_data.action, _KEPT)
-    kept.clear()
-    for hold in holds:
-        each = kept.add()
-        each.tip, each.ob, each.bone = hold.tip, hold.ob, hold.bone
-        each.first, each.last, each.blend = hold.first, hold.last, hold.blend
-        each.grip = [number for column in hold.grip.col for number in column]
-
-
 def register() -> None:
-    """Let Empties keep what stance they show, and actions their holds."""
+    """Let Empties keep what stance they show."""
     bpy.utils.register_class(Footprint)
     setattr(bpy.types.Object, _FOOTPRINT, bpy.props.PointerProperty(name="Footprint", type=Footprint))
-    bpy.utils.register_class(KeptHold)
-    setattr(bpy.types.Action, _KEPT, bpy.props.CollectionProperty(type=KeptHold))
 
 
 def unregister() -> None:
     """Take that away."""
-    delattr(bpy.types.Action, _KEPT)
-    bpy.utils.unregister_class(KeptHold)
     delattr(bpy.types.Object, _FOOTPRINT)
     bpy.utils.unregister_class(Footprint)

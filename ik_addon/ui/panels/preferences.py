@@ -29,7 +29,6 @@ _OPERATORS = {
     "simplify_keys": "motion_capture/#simplify-keys",
     "all_keys": "motion_capture/#simplify-keys",
     "lock_to_object": "motion_capture/#lock-to-object",
-    "lock_again": "motion_capture/#lock-to-object",
     "release": "motion_capture/#lock-to-object",
     "match_source": "motion_capture/#match-source",
     "root_motion": "motion_capture/#root-motion-and-loops",
