@@ -1,6 +1,7 @@
 """What chains do over frames: sampled where F-Curves tell all, else seen frame by frame."""
 
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +52,9 @@ def beginning(path: Path, count: int) -> bytes:
 
 
 def text_of(path: Path | None, most: int) -> bytes | None:
-    """All of a file, or of stdin if there is no path; None if that is no text, which has no byte of zero, or longer.
+    """All of a file, or of stdin if there is no path; None if that is no text, which has no zeros, or is longer.
+
+    UTF-16 with its mark, as PowerShell writes lists, is given in UTF-8.
 
     most: how many bytes it may have: a device and a pipe may have no end. Raises OSError if it cannot be read.
     """
@@ -65,12 +68,21 @@ def _text(stream: BinaryIO, most: int) -> bytes | None:
     found = bytearray()
     while len(found) <= most:
         part = stream.read(_PART)
-        if b"\0" in part:
+        found += part
+        is_wide = found.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        if b"\0" in part and not is_wide:
             return None
         if not part:
-            return bytes(found)
-        found += part
+            return _narrow(found) if is_wide else bytes(found)
     return None
+
+
+def _narrow(text: bytearray) -> bytes | None:
+    try:
+        found = text.decode("utf-16").encode()
+    except UnicodeError:
+        return None
+    return None if b"\0" in found else found
 
 
 _Poses = dict[ChainName, PoseTrack | ChainError]
