@@ -4,8 +4,8 @@ FOLDER holds characters as benchmarks/characters.py takes them; Rigify's human a
 is dragged to N random places by a random joint, with all other feet held, and now and then hands. Measured on the bones
 that Blender evaluates: by how far what is held is off, and by how much the miss that is told is not the one measured.
 A step is posing (solving and writing) and Blender's update with meshes hidden, in thread time. Turns are the largest of
-any bone from one pixel to the next, 300 of them to a leg, along random straight ways; where one is larger than 4 degrees,
-also what is left of it in a 256th of that pixel.
+any bone from one pixel to the next, 300 of them to a leg, along random straight ways; where one is larger than 4
+degrees, also what is left of it in a 256th of that pixel.
 """
 
 import argparse
