@@ -37,7 +37,7 @@ def row_moves(body: Body, row: Sequence[int], goal: g.Point) -> dict[int, g.Move
 
 def gaze_moves(body: Body, goal: g.Point) -> dict[int, g.Move]:
     """The neck turns half of the way, and the head the rest: it faces the goal, or as far that way as it can."""
-    links = body.neck.links if body.neck else ()
+    links = [*body.neck.links] if body.neck else []
     heads, moves, move = body.bones.heads, {}, g.NO_MOVE
     for k, bone in enumerate(links):
         way = g.unit(g.sub(goal, g.moved(move, heads[links[-1]])), body.facing)
