@@ -87,13 +87,13 @@ def limbs_in_fk(
     orders: KnownOrders,
     solved: bool = False,
     at_full_influence: bool = True,
-    bodies: dict[ChainName, Raw] | None = None,
+    bodies: dict[ChainName, dict[str, Raw]] | None = None,
 ) -> Iterator[tuple[ChainName, Limb]]:
     """Read the chosen chains, each after those that move it, as all others leave it.
 
     Those that are chosen are in their FK pose afterwards, or solved; in their FK pose no bone follows them. orders: of
-    the chains, as they were at other frames. bodies: is told where bones went that follow them alone. Raises ChainError
-    where one of the chains cannot be read.
+    the chains, as they were at other frames. bodies: is told the channels of bones that follow them alone. Raises
+    ChainError where one of the chains cannot be read.
     """
     order = orders.of(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
     switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
@@ -104,7 +104,7 @@ def limbs_in_fk(
                 limbs = [limb for limb in order.limbs[chain] if solved or limb not in chosen]
                 posed = follow_limbs(reader, chain.tip, [limb.tip for limb in limbs])
                 if bodies is not None and chosen.issuperset(limbs):
-                    bodies[chain] = posed.location
+                    bodies[chain] = posed.channels
                 continue
             limb = reader.limb(chain.tip)
             if chain in chosen:

@@ -19,6 +19,7 @@ from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.live.scene_plan import ScenePlan
+from ..rig.model.body import body_channels
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import link_bones, missed_world, scaled_bones
 from ..rig.model.limb_model import LimbModel, animated_bones
@@ -26,6 +27,7 @@ from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.lending import loans
 from ..rig.pose.planned import asked_now, is_confirmed
+from ..rig.pose.posing import Channel
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import SeenPlaces
@@ -94,9 +96,9 @@ class Motion:
 
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
     scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, (frames or 1, 3) each;
-    stretches: how long the chain is at each frame, its FK pose being 1. carried: bones that follow it and chains that
-    come after it here; places: the locations of each, (frames, 3). limbs: the chain at each frame, None where it
-    was off; only where they are wanted, for they are large.
+    stretches: how long the chain is at each frame, its FK pose being 1. carried: the channels, name and mode, of bones
+    that follow it and chains that come after it here; places: the numbers of each, (frames, 3 or 4). limbs: the chain
+    at each frame, None where it was off; only where they are wanted, for they are large.
     """
 
     record: ChainRecord
@@ -104,7 +106,7 @@ class Motion:
     bones: list[str]
     modes: list[str]
     scaled: list[str]
-    carried: list[str]
+    carried: list[Channel]
     wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
     fk_scales: Sequence[np.ndarray] = ()
@@ -168,7 +170,8 @@ def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[st
     bones = turned_bones(chain, names)
     modes = [pose_bones[name].rotation_mode for name in bones]
     record = ChainRecord(chain.armature, chain.tip, len(names))
-    carried = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
+    bodies = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
+    carried = [(body, mode) for body in bodies for mode in body_channels(pose_bones[body])]
     return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried, each_frame)
 
 
@@ -342,7 +345,10 @@ def _see(
             continuous_numbers([each[k] for each in rotations], mode) for k, mode in enumerate(motion.modes)
         ]
         motion.fk_scales, motion.stretches = [*np.array(scales).swapaxes(0, 1)], np.array(stretches)
-        motion.places = [*np.array(places).swapaxes(0, 1)]
+        channels = zip(motion.carried, zip(*places, strict=True), strict=True)
+        motion.places = [
+            np.array(own) if mode == LOCATION else continuous_numbers(own, mode) for (_, mode), own in channels
+        ]
         if any(courses):
             motion.record.course = joined([each for each in courses if each])
 
@@ -374,8 +380,8 @@ class _Kept:
 
 
 _Taken = tuple[list[Raw], list[Raw], float, list[Raw], Course | None]
-"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch, the locations
-of bones that follow it; None: off."""
+"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch, the numbers
+of the channels of bones that follow it; None: off."""
 
 
 def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: SceneReader | None) -> _Taken:
@@ -395,9 +401,8 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
         solved.get(name) or raw_values(bones[name], mode) for name, mode in zip(motion.bones, motion.modes, strict=True)
     )
     scales = [raw_values(bones[name], SCALE) for name in motion.scaled]
-    bodies = (done.bodies.get(ChainName(chain.armature, name)) for name in motion.carried)
-    own = zip(bodies, motion.carried, strict=True)
-    places = [body.location if body else raw_values(bones[name], LOCATION) for body, name in own]
+    bodies = ((done.bodies.get(ChainName(chain.armature, name)), name, mode) for name, mode in motion.carried)
+    places = [body.channels[mode] if body else raw_values(bones[name], mode) for body, name, mode in bodies]
     return [*rotations], scales, posed.stretch if posed else 1.0, places, course
 
 
