@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from ...rig.data.settings import PREFIX, SETTINGS
-from .base import DEFAULT_TAB, show_in_tab
+from ..base import DEFAULT_TAB, show_in_tab
 
 _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
 _SETTINGS = {
