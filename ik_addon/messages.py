@@ -275,7 +275,7 @@ BODY_ON_CHAIN = Clause(
 BODY_CONSTRAINED = Clause(
     "constraint '{constraint}' moves it, so it cannot follow its limbs. Mute it, or let another bone follow."
 )
-BODY_DRIVEN = Clause("a driver sets its location, so it cannot follow its limbs. Remove that driver.")
+BODY_DRIVEN = Clause("a driver sets its {channel}, so it cannot follow its limbs. Remove that driver.")
 BODY_WITHOUT_LIMBS = Clause(
     "it follows no limb, for the targets of all chains below it move with it. Choose targets that are not parented "
     "to it."
@@ -460,6 +460,7 @@ STATUS_SOFT = Note("{distance} short: softness")
 STATUS_BLENDED = Note("{distance} off: influence")
 STATUS_BODY_STILL = Note("All limbs reach")
 STATUS_BODY_MOVED = Note("Moved by {distance}")
+STATUS_BODY_TURNED = Note("Moved by {distance}, turned by {angle:.1f}°")
 STATUS_BODY_SHORT = Note("{distance} too far: limbs apart")
 STATUS_ELSEWHERE = Note("{distance} off: moved after the solve")
 STATUS_BACKWARDS = Note("Bends against its rest pose")
@@ -724,6 +725,7 @@ CHAIN_REMOVED = Part("its chain was removed")
 CONSTRAINT_OFF = Part("constraint '{constraint}' is muted")
 HAS_OWN_SIZE = Part("has its own size again")
 BODY_FOLLOWS = Part("body '{body}' follows its limbs")
+BODY_TURNS = Part("body '{body}' turns where its limbs do not reach")
 STRETCHES = Part("stretches if its target is out of reach")
 BENDS_OTHER_WAY = Part("bends to the other side")
 TARGET_SHOWN = Part("its target '{control}' is shown")
