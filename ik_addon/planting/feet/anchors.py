@@ -82,17 +82,20 @@ def _settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.nda
 
 def _unsettled(way: np.ndarray, clip: LegMotion) -> tuple[int, int]:
     """In how many frames at the beginning and the end of a contact its point (n, 3) is not at its resting place."""
-    count, quarter = len(way), len(way) // 4
+    quarter = len(way) // 4
     most = min(int(SETTLE_TIME * clip.fps), quarter)
     if most < 1:
         return 0, 0
-    middle = slice(quarter, count - quarter)
-    rest = way[middle].mean(axis=0)
-    times = np.arange(count) - (count - 1) / 2.0
-    drift = times[middle] @ (way[middle] - rest) / max(times[middle] @ times[middle], 1e-9)
-    at_rest = np.linalg.norm(way - rest - times[:, None] * drift, axis=1) <= SETTLE_RADIUS * clip.size
-    before, after = np.append(at_rest[:most], True), np.append(at_rest[::-1][:most], True)
-    return int(np.argmax(before)), int(np.argmax(after))
+    # Where it rests after that: a foot that skates for long does not drift all the time as in its middle.
+    near = slice(most, min(len(way) - quarter, max(3 * most, most + 3)))
+
+    def moving(way: np.ndarray) -> int:
+        rest, times = way[near].mean(axis=0), np.arange(len(way)) - 0.5 * (near.start + near.stop - 1)
+        drift = times[near] @ (way[near] - rest) / max(times[near] @ times[near], 1e-9)
+        at_rest = np.linalg.norm(way - rest - times[:, None] * drift, axis=1) <= SETTLE_RADIUS * clip.size
+        return int(np.argmax(np.append(at_rest[:most], True)))
+
+    return moving(way), moving(way[::-1])
 
 
 def joined(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
