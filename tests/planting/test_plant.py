@@ -72,6 +72,21 @@ def test_a_ball_stands_between_frames_whatever_carries_the_control(carried):
     assert slides(ob, report, np.arange(1.0, 60.0, 0.25)) < 3e-5
 
 
+def test_a_leg_is_long_enough_between_frames_where_the_body_turns_there(walker):
+    """Its keys are at other frames than the scene's, as in files of another frame rate."""
+    hips = leg_tips(walker)[0].parent.parent
+    path = hips.path_from_id("rotation_euler")
+    for curve in [curve for curve in bag_of(walker).fcurves if curve.data_path == path]:
+        for frame in range(5, 55, 2):
+            before = [curve.evaluate(each) for each in (frame, frame + 1)]
+            for time, value in zip((frame, frame + 1), before, strict=True):
+                curve.keyframe_points.insert(time, value)
+            curve.keyframe_points.insert(frame + 0.5, np.mean(before) + 0.3 * (curve.array_index == 2))
+        curve.update()
+    report = plant(bpy.context, leg_tips(walker), FRAMES)
+    assert slides(walker, report, np.arange(1.0, 60.0, 0.25)) < 1e-4
+
+
 def test_two_keys_hold_a_stance_as_exactly_as_its_leg_asks():
     contacts = np.ones((2, 9), bool)
     rows = [(np.array((0.3, 0.0, 1e-7 * k * k)), np.array((1.0, 0.0, 0.0, 0.0))) for k in range(9)]

@@ -13,7 +13,7 @@ from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, REACH_TIME, Options
-from .paths import captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
+from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits
 
 ROUNDS = 4
@@ -83,6 +83,15 @@ def body_shifts(
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = leg_ends(clip)
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
+
+
+def lowered(clip: LegMotion, plan: "FootPlan", falls: np.ndarray) -> "FootPlan":
+    """A plan whose body is lower by at least some falls (T,), smoothly, and alike at the seam of a loop."""
+    half, cycles = frames_in(REACH_TIME, clip.fps), cycles_around(clip)
+    down = above(falls, half)
+    if cycles:
+        down = above(in_cycles(clip, falls, cycles), half)[own_frames(clip, cycles)]
+    return replace(plan, shifts=plan.shifts - down[:, None] * UP)
 
 
 def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarray:
@@ -234,10 +243,22 @@ def _planned(
 ) -> FootPlan:
     """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
-    standing = in_reach(clip, sole, contacts, options)
-    anchors = footprints(anchors_of(standing, sole, contacts, ground, options.find_footing))
     carried = carried_over(clip, sole, ground)
-    paths = [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
+
+    def paths_of(anchors: Anchors) -> list[FootPath]:
+        return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
+
+    def farthest(anchors: Anchors) -> float:
+        ankles = np.array([path.ankles for path in paths_of(anchors)])
+        shifts, _ = body_shifts(clip, ankles, options, contacts.any(axis=1))
+        return float(np.linalg.norm(shifts, axis=1).max())
+
+    moved = in_reach(clip, sole, contacts, options)
+    standing = (clip,) if moved is clip else (clip, moved)
+    found = [anchors_of(each, sole, contacts, ground, options.find_footing) for each in standing]
+    # Where most feet go to one side the body follows, and nothing is won.
+    anchors = footprints(min(found, key=farthest) if len(found) > 1 else found[0])
+    paths = paths_of(anchors)
     if ground is not None:
         grounds = [under(sole, leg, ground) for leg in range(clip.leg_count)]
         cleared_paths = zip(paths, contacts, grounds, strict=True)

@@ -36,7 +36,7 @@ def in_reach(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, options: 
     """A clip with its feet moved on the level, in each stance all the time by the same, for the body to go down less.
 
     A point that slides in its contact, held at its mean place, is farther from its hip at one end than it was. A stance
-    is moved no farther than one of its points slides from there.
+    is moved no farther than one of its points slides from there. The clip itself where none is moved.
     """
     longest, _ = leg_limits(clip, options)
     places, moves = sole.places(clip.ankles, clip.feet), np.zeros_like(clip.ankles)
@@ -50,7 +50,7 @@ def in_reach(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, options: 
             offsets = (clip.ankles - clip.hips)[leg, frames] + slides
             farthest = float(np.linalg.norm(slides, axis=1).max())
             moves[leg, own] = _level_move(offsets, longest[leg, frames], farthest)
-    return replace(clip, ankles=clip.ankles + moves, balls=clip.balls + moves)
+    return replace(clip, ankles=clip.ankles + moves, balls=clip.balls + moves) if moves.any() else clip
 
 
 def _level_move(offsets: np.ndarray, longest: np.ndarray, farthest: float) -> np.ndarray:
