@@ -245,6 +245,30 @@ def test_a_footprint_that_is_moved_moves_its_step_and_no_other(walker):
     assert not report["unreached_frames"]
 
 
+def test_footprints_are_those_of_the_clip_that_plays(walker):
+    """Another clip is not planted by them, and hides them until the first one is planted again."""
+    tips, data = leg_tips(walker), walker.animation_data
+    other = data.action.copy()
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    first, planted_action = [*footprints_of(tips[0])], data.action
+    before = feet_over(walker, FRAMES)
+    first[1].location.x += 0.1
+    data.action = other
+    if getattr(data, "action_slot", data) is None:
+        data.action_slot = other.slots[0]
+    update()
+    assert not [*footprints_of(tips[0])]
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    assert np.abs(feet_over(walker, FRAMES)[tips[0].name] - before[tips[0].name])[:, :3, 3].max() < 1e-4
+    second = [*footprints_of(tips[0])]
+    assert not {*first} & {*second}
+    assert [ob.hide_viewport for ob in (*first, *second)] == [True] * len(first) + [False] * len(second)
+    data.action = planted_action
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    assert [ob.hide_viewport for ob in (*first, *second)] == [False] * len(first) + [True] * len(second)
+    assert np.abs(feet_over(walker, FRAMES)[tips[0].name] - before[tips[0].name])[:, :3, 3].max() > 0.05
+
+
 def test_pole_targets_are_as_far_from_the_knees_as_rig_legs_puts_them(walker):
     def distances() -> list[float]:
         go_to(9)
