@@ -250,7 +250,9 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
     yield Row("14b its body", 0.002, np.nan, shift)
     began = process_time()
     plan(capture, Options(), ground=test_planning.ground_of("bumps", capture))
-    yield Row(f"19 planning {capture.frame_count} frames, seconds of processor time", 0.5, process_time() - began, np.nan)
+    yield Row(
+        f"19 planning {capture.frame_count} frames, seconds of processor time", 0.5, process_time() - began, np.nan
+    )
 
 
 def harms(clip: LegMotion) -> tuple[float, float, float]:
