@@ -10,9 +10,9 @@ from mathutils import Vector
 from ik_addon.ui.operators.feet import ANALYTIC_IK_OT_plant_feet
 from ik_addon.ui.panels import chain as panel
 
-from ..scenes import go_through, select, update
+from ..rig.rigs import update
+from ..scenes import go_through, select, whole_state
 from .layouts import drawn
-from .test_operators import all_that_is_there
 
 pytestmark = pytest.mark.versions
 
@@ -48,16 +48,16 @@ def test_the_button_is_there_and_rigs_and_plants():
 
 def test_cancelled_or_refused_nothing_has_been_rigged(monkeypatch):
     ob = capture()
-    before = all_that_is_there()
+    before = whole_state()
     with monkeypatch.context() as patch:
         closed = lambda self, context, ob: go_through(self.steps(context, ob), 0.5) or "closed"  # noqa: E731
         patch.setattr(ANALYTIC_IK_OT_plant_feet, "act", closed)
         bpy.ops.analytic_ik.plant_feet(frame_start=70, frame_end=90)
-    assert all_that_is_there() == before
+    assert whole_state() == before
     # In the air no foot stands.
     with pytest.raises(RuntimeError):
         bpy.ops.analytic_ik.plant_feet(frame_start=2, frame_end=2)
-    assert all_that_is_there() == before
+    assert whole_state() == before
     assert not any(bone.analytic_ik_enabled for bone in ob.pose.bones)
 
 
