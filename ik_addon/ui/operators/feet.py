@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ... import messages
+from ...authoring.placing import BLEND
 from ...authoring.selection import (
     active_object,
     all_tips,
@@ -20,7 +21,6 @@ from ...authoring.selection import (
 from ...bake.stepping import Steps
 from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
-from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator

@@ -11,7 +11,7 @@ from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import Cure, Problem
 from ...rig.status.states import ChainState, bends_backwards, body_of
-from ..base import length_words
+from ..base import columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, ANALYTIC_IK_OT_cure, button_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_add,
@@ -24,7 +24,6 @@ from ..operators.chains import (
 from ..operators.feet import ANALYTIC_IK_OT_plant_feet
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
-from .base import columns_for, draw_sentence, fits
 
 _ICONS = {
     "OFF": "PAUSE",
