@@ -22,12 +22,11 @@ from pathlib import Path
 import bpy
 from tqdm import tqdm
 
+from . import pages
 from .character.files import GENERATED, METARIG, importers, metarigs
 from .character.trial import BEGINS, RESULT, Row
 
 CHECKOUT = Path(__file__).parents[1]
-DOCUMENT = CHECKOUT / "docs" / "characters.md"
-TABLES = "<!-- tables: written by benchmarks/characters.py -->", "<!-- end of the tables -->"
 TIMEOUT = 900.0
 """Seconds that a character may take."""
 
@@ -162,15 +161,6 @@ def tables(tried: Sequence[tuple[Trial, Row]]) -> str:
     )
 
 
-def written(document: str, new: str) -> str:
-    """A document with other tables between its two marks."""
-    before, begin, rest = document.partition(TABLES[0])
-    _, end, after = rest.partition(TABLES[1])
-    if not begin or not end:
-        raise SystemExit(f"{DOCUMENT.name} has no marks for the tables: {' and '.join(TABLES)}")
-    return f"{before}{begin}\n\n{new}\n\n{end}{after}"
-
-
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
     yield "| " + " | ".join(titles) + " |"
     yield "|" + " --- |" * len(titles)
@@ -238,7 +228,7 @@ def main() -> None:
         chosen.json.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
     print(tables(tried))
     if chosen.write:
-        DOCUMENT.write_text(written(DOCUMENT.read_text(encoding="utf-8"), tables(tried)), encoding="utf-8")
+        pages.write("characters.md", {"tables": tables(tried)})
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)

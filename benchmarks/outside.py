@@ -1,12 +1,12 @@
 """What others' yardsticks, players and validators say: `python -m benchmarks.outside FOLDER [--captures CMU_LEGS.npz]`.
 
-Prints the tables of docs/yardsticks.md. The folder has characters in files; without `--clips` their walks and runs are
-looked at. The captures are those of `benchmarks.train_contacts`: legs as arrays.
+Prints the tables of docs/yardsticks.md; --write puts them there. The folder has characters in files; without `--clips`
+their walks and runs are looked at. The captures are those of `benchmarks.train_contacts`: legs as arrays.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -23,17 +23,29 @@ from ik_addon.command_line.console import noise_apart
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.yardsticks import HUMAN_LEG, YARDSTICKS, yardsticks_of
+from ik_addon.planting.feet.yardsticks import HUMAN_LEG, yardsticks_of
 from ik_addon.rig.blender.clips import clip_name, clips_of
 from ik_addon.solvers import ChainError
 
+from . import pages
 from .rivals import RIVALS, naive_contacts, plant_feet
 from .train_contacts import clips_of as captures_of
 from .train_contacts import labels_of
 
 _SPOILED = ((1.1, 1), (0.9, 2))
 """Proportions of legs, and the seed of a root that wanders by 7 % of a leg."""
-_COLUMNS = (*YARDSTICKS, "knee speed, times", "moved, cm", "ms of 1000 frames")
+_OF_CAPTURES = {
+    "kimodo_skate_ratio": "Kimodo ratio",
+    "kimodo_contact_speed": "speed in contacts, m/s",
+    "gmd_skating_ratio": "GMD ratio",
+    "edge_pfc": "EDGE PFC",
+    "jitter": "jitter, m/s³",
+}
+"""The yardsticks that are shown of captures, and what they are called. Some climb: heights say little."""
+_OF_CHARACTERS = {**_OF_CAPTURES, "penetration": "penetration, mm"}
+_KNEES = "knee speed, times"
+_COLUMNS = (*_OF_CAPTURES.values(), _KNEES, "moved, cm", "ms of 1000 frames")
+_SAMPLE = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
 
 
 @dataclass(frozen=True)
@@ -69,31 +81,44 @@ def of_rival(name: str, among: Sequence[Case], given: bool) -> list[float]:
         figures = yardsticks_of(made, case.sole, case.truth)
         knees = [max(leg["knee_speed"] for leg in measured(clip, case.sole, case.truth)) for clip in (case.clip, made)]
         moved = np.linalg.norm(made.ankles - case.clip.ankles, axis=2).mean() / case.clip.size * HUMAN_LEG * 100.0
-        rows.append((*figures.values(), knees[1] / knees[0], moved, 1e6 * seconds / case.clip.frame_count))
+        rows.append(
+            (
+                *(figures[name] for name in _OF_CAPTURES),
+                knees[1] / knees[0],
+                moved,
+                1e6 * seconds / case.clip.frame_count,
+            )
+        )
     return np.mean(np.array(rows, float), axis=0).tolist()
-
-
-def table(columns: Iterable[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table as Markdown, row by row."""
-    print(f"\n| {' | '.join(('', *columns))} |\n|{' --- |' * (1 + len(list(columns)))}")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
 def shown(values: Iterable[float]) -> list[str]:
     """Numbers with three digits."""
-    return [f"{value:.3g}" for value in values]
+    return [f"{value:.3g}" if value < 1000.0 else f"{value:.0f}" for value in values]
 
 
-def rivals_of(file: Path) -> None:
-    """Print what each does to captures, clean and spoiled, with contacts of its own and with given ones."""
-    for spoiled in (False, True):
+def rivals_of(file: Path) -> Iterator[tuple[str, str]]:
+    """What each does to captures, clean and spoiled, with contacts of its own and with given ones: (name, table)."""
+    for spoiled in (True, False):
         among = list(cases(file, spoiled))
         frames = sum(case.clip.frame_count for case in among)
-        for given in (False, True):
-            kind = ("spoiled" if spoiled else "clean", "given contacts" if given else "own contacts")
-            print(f"\n{len(among)} captures, {frames} frames, {', '.join(kind)}")
-            table(_COLUMNS, ([name, *shown(of_rival(name, among, given))] for name in RIVALS))
+        for given in (True, False):
+            kind = f"{'spoiled' if spoiled else 'clean'}, {'given' if given else 'own'} contacts"
+            print(f"\n{len(among)} captures, {frames} frames, {kind}\n")
+            figures = {name: of_rival(name, among, given) for name in RIVALS}
+            yield kind, pages.table(("", *_COLUMNS), with_the_best_in_bold(figures))
+
+
+def with_the_best_in_bold(figures: Mapping[str, Sequence[float]]) -> Iterator[list[str]]:
+    """Rows of figures. The smallest is best, but for the knees, which had best be as fast as they were. The first row
+    is the capture, and does not compete."""
+    first, *others = figures
+    ideal = np.array([float(column == _KNEES) for column in _COLUMNS])
+    off = np.abs(np.array([figures[name] for name in others]) - ideal)
+    yield [first, *shown(figures[first])]
+    for name, row in zip(others, off == off.min(axis=0), strict=True):
+        cells = zip(shown(figures[name]), row, strict=True)
+        yield [name, *(f"**{cell}**" if best else cell for cell, best in cells)]
 
 
 def characters_of(folder: Path, words: Sequence[str]) -> Iterator[list[str]]:
@@ -110,16 +135,24 @@ def characters_of(folder: Path, words: Sequence[str]) -> Iterator[list[str]]:
                 made = [name for name in (clip_name(clip, clips_of(ob)) for clip in clips_of(ob)) if name not in names]
                 checked = api.check(ob, clips=made or "CURRENT", metrics=True)
             except ChainError as error:
-                yield [file.name, "", *[""] * len(YARDSTICKS), str(error)]
+                why = str(error).partition(": ")[2].partition(". ")[0]
+                yield [file.stem, f"left alone: {why}", *[""] * len(_OF_CHARACTERS)]
                 continue
             metrics = [each for entry in checked["files"] for each in entry.get("metrics", ()) if each["before"]]
             if metrics:
-                yield [file.name, str(len(metrics)), *before_and_after(metrics), ""]
+                yield [file.stem, str(len(metrics)), *before_and_after(metrics)]
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Inside nothing is printed."""
+    with redirect_stdout(StringIO()), noise_apart(is_quiet=True):
+        yield
 
 
 def armatures_in(file: Path) -> list[bpy.types.Object]:
     """The armature objects of a file that is opened."""
-    with noise_apart(is_quiet=True):
+    with silence():
         open_file(file)
     return [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob.animation_data]
 
@@ -127,37 +160,38 @@ def armatures_in(file: Path) -> list[bpy.types.Object]:
 def before_and_after(metrics: Sequence[dict]) -> list[str]:
     """The mean of each yardstick over clips."""
     found = []
-    for name in YARDSTICKS:
+    for name in _OF_CHARACTERS:
         pairs = [(each["before"][name], each["after"][name]) for each in metrics if each["after"][name] is not None]
         found.append(" → ".join(shown(np.mean(pairs, axis=0))) if pairs else "")
     return found
 
 
-def played_by_others(folder: Path) -> Iterator[list[str]]:
-    """For each character the farthest that a joint of its planted clips is from where Blender shows it, by players, and
-    what the Khronos validator says of it that it does not say of Blender's own round trip. Nothing without Node."""
+def played_by_others(files: Iterable[Path]) -> Iterator[list[str]]:
+    """For each character the farthest that a joint of its planted clips is from where Blender shows it, by players; how
+    far the axes of its bones are from right angles at rest, which no rotation in a file can hold; its size; and what
+    the Khronos validator says of it that it does not say of Blender's own round trip. Nothing without Node."""
     from tests.consumers import node, test_played
 
     with TemporaryDirectory() as place:
         at = node.installed(Path(place))
-        for file in sorted(folder.glob("*.glb")):
-            output, back = at / f"planted {file.name}", at / f"back {file.name}"
-            with noise_apart(is_quiet=True):
+        for file in files:
+            output, back = at / f"planted {file.stem}.glb", at / f"back {file.stem}.glb"
+            with silence():
                 open_file(file)
                 write_file(back, False, range(1, 2))
                 # The file that it has written is still open afterward.
-                with redirect_stdout(StringIO()):
-                    status = command_line.run(["plant", str(file), "--output", str(output), "--anyway"])
+                status = command_line.run(["plant", str(file), "--output", str(output), "--anyway", "--quiet"])
             if status or not output.exists():
-                yield [file.name, "", "", "", "", "nothing is planted"]
+                yield [file.stem, "nothing moves", "", "", "", "", ""]
                 continue
             played = [node.asked(at, each, output, output=at / "played.json") for each in test_played.PLAYERS.values()]
             said = node.asked(at, "validate.mjs", output, back, output=at / "said.json")
             new, old = ({code for _, code in said[str(path)]["messages"]} for path in (output, back))
             yield [
-                file.name,
+                file.stem,
                 str(len(played[0])),
                 *(farthest_off(own) for own in played),
+                f"{test_played.sheared(test_played.armature()):.0e}",
                 f"{output.stat().st_size / back.stat().st_size:.2f}",
                 ", ".join(sorted(new - old)) or "none",
             ]
@@ -180,17 +214,24 @@ def main() -> None:
     parser.add_argument("--captures", type=Path, metavar="CMU_LEGS.npz")
     parser.add_argument("--clips", nargs="+", default=["walk", "run", "jog"], metavar="WORD", help="of clips' names")
     parser.add_argument("--players", action="store_true", help="also play and validate what is written, under Node")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/yardsticks.md")
     options = parser.parse_args()
-    began = process_time()
+    began, made = process_time(), {}
     if options.captures:
-        rivals_of(options.captures)
+        made |= rivals_of(options.captures)
     ik_addon.register()
-    print(f"\nBlender {bpy.app.version_string}, clips named {', '.join(options.clips)}")
-    table(("clips", *YARDSTICKS, "refused"), characters_of(options.folder, options.clips))
+    print(f"\nBlender {bpy.app.version_string}, clips named {', '.join(options.clips)}\n")
+    made["characters"] = pages.table(
+        ("", "clips", *_OF_CHARACTERS.values()), characters_of(options.folder, options.clips)
+    )
     if options.players:
-        titles = ("clips", "three.js, off at most", "Babylon", "size, times Blender's round trip", "new messages")
-        table(titles, played_by_others(options.folder))
+        titles = ("", "clips", "three.js, off at most", "Babylon", "axes at rest, off", "size, times", "new messages")
+        print()
+        files = [_SAMPLE, *sorted(options.folder.glob("*.glb"))]
+        made["players"] = pages.table(titles, played_by_others(files))
     print(f"\n{process_time() - began:.0f} s of processor time")
+    if options.write:
+        pages.write("yardsticks.md", made)
 
 
 if __name__ == "__main__":

@@ -25,11 +25,13 @@ REDRAWS = 20
 """In a round."""
 PANELS = (
     chain.ANALYTIC_IK_PT_sidebar,
+    chain.ANALYTIC_IK_PT_body,
     chain.ANALYTIC_IK_PT_setup,
     limits.ANALYTIC_IK_PT_limits,
     chain.ANALYTIC_IK_PT_advanced,
     bake.ANALYTIC_IK_PT_planting,
     bake.ANALYTIC_IK_PT_bake,
+    bake.ANALYTIC_IK_PT_travel,
     chain_list.ANALYTIC_IK_PT_chains,
     certificate.ANALYTIC_IK_PT_certificate,
 )

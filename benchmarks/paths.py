@@ -118,6 +118,7 @@ class Row:
     vertical: float
     own: float
     seconds: float
+    sunken: float
 
 
 def row_of(source: Source, curve: str, stride: float) -> Row:
@@ -163,6 +164,7 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
         accelerations[1][1] / accelerations[0][1],
         float(np.abs(made.ankles - plain.ankles).max() / clip.size) if curve == "own path" and stride == 1.0 else 0.0,
         seconds,
+        max(leg["sunken"] for leg in figures[1]) - max(leg["sunken"] for leg in figures[0]),
     )
 
 
@@ -191,12 +193,13 @@ def _steps_off(plain: FootPlan, made: FootPlan, stride: float) -> float:
     off = []
     for leg in range(len(plain.ankles)):
         for point in (0, 1):
-            places = [
-                np.array([each.place[:2] for each in own.locks if (each.leg, each.point) == (leg, point)])
+            one, other = (
+                {each.last: each.place[:2] for each in own.locks if (each.leg, each.point) == (leg, point)}
                 for own in (plain, made)
-            ]
-            ways = [np.linalg.norm(np.diff(own, axis=0), axis=1) for own in places if len(own) > 1]
-            if len(ways) == 2:
+            )
+            both = sorted(one.keys() & other.keys())
+            if len(both) > 1:
+                ways = [np.linalg.norm(np.diff([own[k] for k in both], axis=0), axis=1) for own in (one, other)]
                 far = ways[0] > 0.5 * np.median(ways[0])
                 off += np.abs(ways[1][far] / (stride * ways[0][far]) - 1.0).tolist()
     return float(np.median(off)) if off else 0.0

@@ -30,6 +30,7 @@ from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
 from ik_addon.rig.model.limb import chain_bones, posed_joints
 from ik_addon.solvers import ChainError
 
+from . import pages
 from .character.files import armature_of, importers
 
 _TITLES = (
@@ -129,21 +130,24 @@ class Row:
         slides, sinks = (new - old for old, new in (self.slides, self.sinks))
         return slides > STANDS or sinks > MORE_SUNKEN or self.opened > MORE_OPEN
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its cells in the table."""
         if self.refusal:
-            return f"| {self.name} |{' |' * 9} left alone: {self.why} |"
-        slides, sinks = (f"{each[0]:.3f}" for each in (self.slides, self.sinks))
-        cells = (
-            *(self.name, self.frames, self.contacts, slides, f"{self.slides[1]:.0e}", f"{self.between:.0e}"),
-            *(
-                f"{self.knees[1] / max(self.knees[0], 1e-9):.2f}",
-                f"{self.body:.3f}",
-                sinks,
-                f"{self.sinks[1]:.3f}",
-                "planted",
-            ),
+            return (self.name, *[""] * 9, f"left alone: {self.why}")
+        return (
+            self.name,
+            str(self.frames),
+            str(self.contacts),
+            f"{self.slides[0]:.3f}",
+            f"{self.slides[1]:.0e}",
+            f"{self.between:.0e}",
+            f"{self.knees[1] / max(self.knees[0], 1e-9):.2f}",
+            f"{self.body:.3f}",
+            f"{self.sinks[0]:.3f}",
+            f"{self.sinks[1]:.3f}",
+            "planted",
         )
-        return f"| {' | '.join(map(str, cells))} |"
 
 
 def _row(ob: bpy.types.Object, name: str) -> Row:
@@ -243,17 +247,23 @@ def main() -> None:
     parser.add_argument(
         "--clips", nargs="+", default=[""], metavar="WORD", help="of clips' names; all if none is given"
     )
+    parser.add_argument("--write", action="store_true", help="put it into docs/planted_clips.md")
     options = parser.parse_args()
     files = [file for place in options.places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
     ik_addon.register()
     print(f"Blender {bpy.app.version_string}")
     everything: list[Row] = []
+    parts: list[str] = []
     for file in (file for file in files if file.suffix in (".bvh", ".glb", ".gltf", ".fbx", ".blend")):
-        print(f"\n## {file.stem}\n\n| {' | '.join(_TITLES)} |\n|{' --- |' * len(_TITLES)}")
-        for row in _rows(file, options.clips):
-            everything.append(row)
-            print(row, flush=True)
-    print("", *_summary(everything), sep="\n")
+        print(f"\n## {file.stem}\n")
+        found = []
+        made = pages.table(_TITLES, (found.append(row) or row.cells for row in _rows(file, options.clips)))
+        parts.append(f"## {file.stem}\n\n{made}")
+        everything += found
+    summary = "\n".join(f"- {line}" for line in _summary(everything))
+    print(f"\n{summary}")
+    if options.write:
+        pages.write("planted_clips.md", {"clips": "\n\n".join((summary, *parts))})
 
 
 if __name__ == "__main__":

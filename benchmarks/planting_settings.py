@@ -1,10 +1,11 @@
-"""What each setting of Plant Feet trades: `uv run python -m benchmarks.planting_settings` prints the table of
-docs/motion_figures.md.
+"""What each setting of Plant Feet trades: `uv run python -m benchmarks.planting_settings --write` writes the
+table of docs/motion_figures.md; without --write it is only printed.
 
 The sample capture is planted on its hill, with one setting low, as it is at first, and high.
 """
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import ik_addon
 from ik_addon.planting import Ground, last_report, plant
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.scene.reading import leg_tips
+
+from . import pages
 
 CHECKOUT = Path(__file__).parents[1]
 FRAMES = range(1, 121)
@@ -105,15 +108,21 @@ def row(trial: Trial) -> tuple[str, ...]:
     )
 
 
-def main() -> None:
-    """Print the table."""
-    ik_addon.register()
-    print(f"| {' | '.join(TITLES)} |\n|{' --- |' * len(TITLES)}")
+def rows() -> Iterator[Sequence[str]]:
+    """All rows, each setting named once."""
     last = ""
     for trial in trials():
-        cells: Sequence[str] = row(trial)
-        print(f"| {' | '.join(('' if cells[0] == last else cells[0], *cells[1:]))} |", flush=True)
+        cells = row(trial)
+        yield ("" if cells[0] == last else cells[0], *cells[1:])
         last = cells[0]
+
+
+def main() -> None:
+    """Print the table, and write it."""
+    ik_addon.register()
+    made = pages.table(TITLES, rows())
+    if "--write" in sys.argv:
+        pages.write("motion_figures.md", {"settings": made})
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""What root motion moves, and what it does not: `uv run python -m benchmarks.root_motion` prints the table of
-docs/motion_figures.md.
+"""What root motion moves, and what it does not: `uv run python -m benchmarks.root_motion --write` writes the
+table of docs/motion_figures.md; without --write it is only printed.
 
 The sample capture, whose feet are planted first, goes from its hips to the root and back, in place and over the ground
 again, and around as a loop. All is measured on the bones as Blender shows them.
 """
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
@@ -23,17 +25,19 @@ from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.reading import leg_tips, legs_of, shown
 from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
 
+from . import pages
+
 SAMPLE = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
 FRAMES = range(1, 121)
 TAKEN = "analytic_ik_travel_taken"
+TITLES = ("step", "bones move, mm", "slide in a contact, mm", "speed, m/s", "ends apart, mm")
 
 Motion = dict[str, np.ndarray]
 """The heads of bones over frames, (T, 3), in the world."""
 
 
-def main() -> None:
-    """Print the table."""
-    ik_addon.register()
+def rows() -> Iterator[tuple[str, ...]]:
+    """What each step moves."""
     bpy.ops.wm.open_mainfile(filepath=str(SAMPLE), load_ui=True)
     ob = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     rig_legs(bpy.context, ob)
@@ -45,28 +49,29 @@ def main() -> None:
     def slide() -> str:
         return f"{1000.0 * walk.size * max(leg['slide'] for leg in measured(feet(ob), sole, contacts)):.3f}"
 
-    row("step", "bones move, mm", "slide in a contact, mm", "speed, m/s", "ends apart, mm")
-    row("---", "---", "---", "---", "---")
-    row("planted capture", "", slide(), "", f"{1000.0 * ends_apart(source):.4f}")
+    yield "planted capture", "", slide(), "", f"{1000.0 * ends_apart(source):.4f}"
     to_root(bpy.context, ob, heading=True)
-    row("*Hips to Root*, *Heading*", moved(source, film(ob)), slide(), "", "")
+    yield "*Hips to Root*, *Heading*", moved(source, film(ob)), slide(), "", ""
     to_hips(bpy.context, ob)
-    row("*Root to Hips*", moved(source, film(ob)), slide(), "", "")
+    yield "*Root to Hips*", moved(source, film(ob)), slide(), "", ""
     speed = put_in_place(bpy.context, ob)["speed"]
-    row("*In Place*", "", "", f"{speed:.4f}", "")
+    yield "*In Place*", "", "", f"{speed:.4f}", ""
     speed = travel(bpy.context, ob)["speed"]
-    row("*Travel*", moved(source, film(ob)), slide(), f"{speed:.4f}", "")
+    yield "*Travel*", moved(source, film(ob)), slide(), f"{speed:.4f}", ""
     put_in_place(bpy.context, ob)
     ob.animation_data.action.property_unset(TAKEN)
     speed = travel(bpy.context, ob)["speed"]
-    row("*In Place* and *Travel*, the speed from the feet alone", "", slide(), f"{speed:.4f}", "")
+    yield "*In Place* and *Travel*, the speed from the feet alone", "", slide(), f"{speed:.4f}", ""
     make_loop(bpy.context, ob)
-    row("*Make Loop*", "", slide(), "", f"{1000.0 * ends_apart(film(ob)):.4f}")
+    yield "*Make Loop*", "", slide(), "", f"{1000.0 * ends_apart(film(ob)):.4f}"
 
 
-def row(*cells: str) -> None:
-    """Print a row of the table."""
-    print(f"| {' | '.join(cells)} |")
+def main() -> None:
+    """Print the table, and write it."""
+    ik_addon.register()
+    made = pages.table(TITLES, rows())
+    if "--write" in sys.argv:
+        pages.write("motion_figures.md", {"root motion": made})
 
 
 def film(ob: bpy.types.Object) -> Motion:

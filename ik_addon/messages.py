@@ -233,7 +233,7 @@ POLE_CANNOT_FOLLOW = Clause(
     "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
 )
 POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
-CONTROL_LOCKED = Clause("its control {control} is locked live. Press Release first, or go to a frame without the lock.")
+CONTROL_LOCKED = Clause("its control {control} is locked. Press Release first, or go to a frame without the lock.")
 CONTROL_TORN = Clause(
     "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
 )
@@ -275,7 +275,7 @@ BODY_ON_CHAIN = Clause(
 BODY_CONSTRAINED = Clause(
     "constraint '{constraint}' moves it, so it cannot follow its limbs. Mute it, or let another bone follow."
 )
-BODY_DRIVEN = Clause("a driver sets its location, so it cannot follow its limbs. Remove that driver.")
+BODY_DRIVEN = Clause("a driver sets its {channel}, so it cannot follow its limbs. Remove that driver.")
 BODY_WITHOUT_LIMBS = Clause(
     "it follows no limb, for the targets of all chains below it move with it. Choose targets that are not parented "
     "to it."
@@ -351,16 +351,9 @@ NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be foun
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
 HELD_BY_LIMB = Clause("its limb moves {held}, so it cannot be locked to it. Choose an object that it does not move.")
-HELD_NO_NUMBER = Clause("the motion of {held} holds values that are not numbers. Delete those keys.")
 HELD_ON_BODY = Clause(
     "bone '{body}' follows its limbs and moves {held} with it, so it cannot be locked to it. Set Body Follows of that "
     "bone to 0."
-)
-HOLDS_IN_CIRCLE = Refusal("Bones {tips} are locked to each other. Lock one of them to another object.")
-LOCK_PLANTED = Clause("its foot is planted, so it cannot be locked too. Choose a limb that is not planted.")
-PLANT_LOCKED = Clause(
-    "its foot is locked to an object. Delete the keys of its Contact and press Update Locks, or plant the other legs "
-    "alone."
 )
 NOTHING_HELD = Refusal(
     "Armature '{armature}': there is no object to lock to. Select it together with the hand, or choose it in the "
@@ -369,11 +362,7 @@ NOTHING_HELD = Refusal(
 NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
-NO_LIVE_LOCK = Refusal("Armature '{armature}': no selected limb has a live lock. Select a hand or foot that has one.")
-LOCKS_ARE_LIVE = Refusal(
-    "Armature '{armature}': its locks are live and follow by themselves. There is nothing to update."
-)
-NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
+NOT_LOCKED = Refusal("Armature '{armature}': no selected limb is locked. Select a hand or foot that is.")
 NO_SOURCE = Refusal(
     "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
     "dialog."
@@ -398,8 +387,8 @@ MATCH_NO_PAIR = Refusal(
     "arms that both have."
 )
 MATCH_PLANTED = Refusal(
-    "Armature '{armature}': its action was planted or locked. Assign the action that it was made from, and plant or "
-    "lock again after matching."
+    "Armature '{armature}': its action was planted. Assign the action that it was made from, and plant again after "
+    "matching."
 )
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 
@@ -471,6 +460,7 @@ STATUS_SOFT = Note("{distance} short: softness")
 STATUS_BLENDED = Note("{distance} off: influence")
 STATUS_BODY_STILL = Note("All limbs reach")
 STATUS_BODY_MOVED = Note("Moved by {distance}")
+STATUS_BODY_TURNED = Note("Moved by {distance}, turned by {angle:.1f}°")
 STATUS_BODY_SHORT = Note("{distance} too far: limbs apart")
 STATUS_ELSEWHERE = Note("{distance} off: moved after the solve")
 STATUS_BACKWARDS = Note("Bends against its rest pose")
@@ -596,21 +586,15 @@ LOOP_FAR = Refusal(
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
-LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
-LOCKED_LIVE = Done("Locked {tips} to {held}, frames {first}-{last}. It may be animated now")
+LOCKED = Done("Locked {tips} to {held}, frames {first}-{last}. It may be animated now")
 RELEASED = Done("Released {tips}. Controls with keys play these again, others stay where they are")
-LOCK_UNREACHED = Part(
-    ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
-)
 MATCHED = Done(
     "Matched {chains} to '{source}', frames {first}-{last}. The body moves by up to {part:.1%} of a limb{result}"
 )
 MATCHED_LIMB = Note("{tip}: off the source by {ways}")
 MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
-HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
-HELD_LIVE = Note("{tip} with {held}")
-HELD_LIVE_LOST = Note("{tip} with an object that is gone")
-HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
+LOCK_HELD = Note("{tip} with {held}")
+LOCK_LOST = Note("{tip} with an object that is gone")
 SLIDES = Note("{tip}: {steps}, slide {slides}, {before:.1%} → {after:.1%} of the leg")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}, {part:.1%} of a leg")
@@ -741,6 +725,7 @@ CHAIN_REMOVED = Part("its chain was removed")
 CONSTRAINT_OFF = Part("constraint '{constraint}' is muted")
 HAS_OWN_SIZE = Part("has its own size again")
 BODY_FOLLOWS = Part("body '{body}' follows its limbs")
+BODY_TURNS = Part("body '{body}' turns where its limbs do not reach")
 STRETCHES = Part("stretches if its target is out of reach")
 BENDS_OTHER_WAY = Part("bends to the other side")
 TARGET_SHOWN = Part("its target '{control}' is shown")

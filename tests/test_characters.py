@@ -135,16 +135,6 @@ def test_uneven_scale_is_that_of_the_worst_bone():
     assert uneven(motion, ["even"]) == 0.0 and uneven(motion, ["even", "uneven"]) == pytest.approx(0.5)
 
 
-def test_the_document_keeps_its_words_and_gets_new_tables():
-    text = characters.DOCUMENT.read_text()
-    once = characters.written(text, "new tables")
-    assert characters.written(once, "new tables") == once and "new tables" in once
-    before, after = (text.partition(mark) for mark in characters.TABLES)
-    assert once.startswith(before[0]) and once.endswith(after[2])
-    with pytest.raises(SystemExit, match="no marks"):
-        characters.written(text.replace(characters.TABLES[1], ""), "")
-
-
 @pytest.mark.slow
 def test_one_bad_file_does_not_stop_the_others(walk):
     (walk.parent / "broken.glb").write_bytes(b"no glTF")

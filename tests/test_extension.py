@@ -15,6 +15,11 @@ def test_the_manifest_and_the_zip_are_valid(extension_zip):
         ran(TOOL, "validate", "--valid-tags", TAGS, place)
 
 
+def test_a_release_has_its_notes_beside_the_zip(extension_zip):
+    notes = extension_zip.with_name("notes.md").read_text(encoding="utf-8")
+    assert "**Known limits.**" in notes and "## " not in notes
+
+
 def test_exactly_the_add_on_ships(shipped):
     """All sources, but those of worker processes and of the Python package's own command."""
     expected = {"blender_manifest.toml", "__init__.py", "LICENSE", "README.md", "CHANGELOG.md"}

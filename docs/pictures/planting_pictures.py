@@ -175,7 +175,7 @@ def hill_dialog() -> d.Steps:
     with d.over():
         bpy.ops.analytic_ik.plant_feet("INVOKE_DEFAULT", **ON_HILL, footprints=True)
     yield 1.0
-    window_picture("hill_dialog", 640, (round(x) - 430, d.window().height - round(y) - 280, 640, 560))
+    window_picture("hill_dialog", 640, (round(x) - 430, d.window().height - round(y) - 280, 640, 640))
     yield from d.press("Escape")
 
 

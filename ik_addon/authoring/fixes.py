@@ -1,6 +1,7 @@
 """What takes away a problem of a chain (rig/status/problems.py), and nothing else."""
 
 from collections.abc import Callable
+from math import radians
 from operator import attrgetter
 
 import bpy
@@ -21,6 +22,9 @@ from .control_bones import new_bones_taken_back
 from .control_collections import home_of
 from .controls import new_target_control, remove_chain, words_of
 from .snap import snap_targets
+
+_FAR_ENOUGH = radians(45.0)
+"""By how much a body may turn that is told to."""
 
 
 def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure, as_bones: bool = False) -> str:
@@ -205,6 +209,12 @@ def _follow_body(_context: bpy.types.Context, tip: bpy.types.PoseBone, name: str
     return messages.BODY_FOLLOWS(body=name)
 
 
+def _turn_body(_context: bpy.types.Context, tip: bpy.types.PoseBone, name: str) -> str:
+    """Let the bone of this name turn too for the limbs that it follows."""
+    tip.id_data.pose.bones[name].analytic_ik_body_turn = _FAR_ENOUGH
+    return messages.BODY_TURNS(body=name)
+
+
 MAKES_CONTROLS: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, bool], str]] = {
     "NEW_TARGET": new_target,
     "FOLLOW_MOTION": _follow_motion,
@@ -221,6 +231,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
     "FOLLOW_BODY": _follow_body,
+    "TURN_BODY": _turn_body,
     "STRETCH": _set(messages.STRETCHES, analytic_ik_reach="STRETCH"),
     "FLIP_BEND": _flip_bend,
     "REMOVE_CHAIN": _remove_chain,

@@ -13,7 +13,7 @@ from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import driver_at
 from ..rig.blender.armatures import armature_named, tag_pose
 from ..rig.blender.clips import Clip, play, playing_clip
-from ..rig.blender.rotations import LOCATION, Raw, channel_of
+from ..rig.blender.rotations import Raw, channel_of
 from ..rig.data.control_clips import let_controls_play, partner, partners_made, separate_controls
 from ..rig.data.settings import path_of, set_to, settings_of
 from ..rig.data.undoing import all_or_nothing
@@ -27,8 +27,16 @@ from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
 from .controls import new_pole_control
-from .fk_frames import BEND_SETTINGS, checked_controls, fk_goal, key_controls, keys_of, limbs_in_fk, stepped
-from .fk_tracks import controls_over
+from .fk_frames import (
+    BEND_SETTINGS,
+    checked_controls,
+    controls_over,
+    fk_goal,
+    key_controls,
+    keys_of,
+    limbs_in_fk,
+    stepped,
+)
 from .keys import hold_before, key_if_asked
 from .placing import Control, Placer, depth
 
@@ -172,7 +180,7 @@ def pose_snapped(
     orders = KnownOrders()
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
-            bodies: dict[ChainName, Raw] = {}
+            bodies: dict[ChainName, dict[str, Raw]] = {}
             for chain, limb in limbs_in_fk(scene, chosen, orders, True, at_full_influence, bodies):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
@@ -182,8 +190,9 @@ def pose_snapped(
                     found.setdefault((end.name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
-            for body, location in bodies.items():
-                rotations.setdefault((body.armature, body.tip, LOCATION), []).append(location)
+            for body, channels in bodies.items():
+                for mode, raw in channels.items():
+                    rotations.setdefault((body.armature, body.tip, mode), []).append(raw)
             yield step
     armatures = dict.fromkeys(tip.id_data for tip in tips)
     with all_or_nothing(armatures, keys=frames is not None):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import messages
 from ..rig.blender.armatures import armature_named, bones_below, posed_armatures
-from ..rig.blender.rotations import LOCATION, SCALE
+from ..rig.blender.rotations import SCALE
 from ..rig.data.settings import check_switchable, clear_settings, mute_setting, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
@@ -81,7 +81,7 @@ def baked(
     motions = yield from collect(context, plan, bones_of, frames, each_frame=tolerance > 0.0)
     with all_or_nothing(by_armature(chains), keys=action == "CURRENT"):
         _write(motions, frames, action, after, tolerance)
-        carried = {chain: motion.carried for chain, motion in motions.items()}
+        carried = {chain: [name for name, _ in motion.carried] for chain, motion in motions.items()}
         if after != "KEEP":
             _silence(carried)
         if after != "KEEP" and last:
@@ -195,11 +195,11 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
 
 
 def _place_keys(motion: Motion, frames: range) -> list[BoneKeys]:
-    """Where bones went that followed a chain, at each frame."""
+    """Where bones went that followed a chain, and how they turned, at each frame."""
     times = key_times(frames)
     span = float(times[0]), float(times[-1])
     places = zip(motion.carried, motion.places, strict=True)
-    return [BoneKeys(name, LOCATION, times, numbers, span) for name, numbers in places]
+    return [BoneKeys(name, mode, times, numbers, span) for (name, mode), numbers in places]
 
 
 def _carries(ob: bpy.types.Object, motion: Motion, motions: Iterable[Motion]) -> bool:

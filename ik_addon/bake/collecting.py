@@ -1,6 +1,7 @@
 """What chains do over frames: sampled where F-Curves tell all, else seen frame by frame."""
 
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,17 +19,17 @@ from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.live.scene_plan import ScenePlan
+from ..rig.model.body import body_channels
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import link_bones, missed_world, scaled_bones
-from ..rig.model.limb_model import LimbModel, animated_bones
+from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.lending import loans
 from ..rig.pose.planned import asked_now, is_confirmed
+from ..rig.pose.posing import Channel
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
-from ..rig.pose.sources import SeenPlaces
-from ..rig.pose.track_reading import TrackReader, same_wishes
+from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.states import States, moved_afterwards
@@ -51,7 +52,9 @@ def beginning(path: Path, count: int) -> bytes:
 
 
 def text_of(path: Path | None, most: int) -> bytes | None:
-    """All of a file, or of stdin if there is no path; None if that is no text, which has no byte of zero, or longer.
+    """All of a file, or of stdin if there is no path; None if that is no text, which has no zeros, or is longer.
+
+    UTF-16 with its mark, as PowerShell writes lists, is given in UTF-8.
 
     most: how many bytes it may have: a device and a pipe may have no end. Raises OSError if it cannot be read.
     """
@@ -65,12 +68,21 @@ def _text(stream: BinaryIO, most: int) -> bytes | None:
     found = bytearray()
     while len(found) <= most:
         part = stream.read(_PART)
-        if b"\0" in part:
+        found += part
+        is_wide = found.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        if b"\0" in part and not is_wide:
             return None
         if not part:
-            return bytes(found)
-        found += part
+            return _narrow(found) if is_wide else bytes(found)
     return None
+
+
+def _narrow(text: bytearray) -> bytes | None:
+    try:
+        found = text.decode("utf-16").encode()
+    except UnicodeError:
+        return None
+    return None if b"\0" in found else found
 
 
 _Poses = dict[ChainName, PoseTrack | ChainError]
@@ -82,9 +94,9 @@ class Motion:
 
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
     scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, (frames or 1, 3) each;
-    stretches: how long the chain is at each frame, its FK pose being 1. carried: bones that follow it and chains that
-    come after it here; places: the locations of each, (frames, 3). limbs: the chain at each frame, None where it
-    was off; only where they are wanted, for they are large.
+    stretches: how long the chain is at each frame, its FK pose being 1. carried: the channels, name and mode, of bones
+    that follow it and chains that come after it here; places: the numbers of each, (frames, 3 or 4). limbs: the chain
+    at each frame, None where it was off; only where they are wanted, for they are large.
     """
 
     record: ChainRecord
@@ -92,7 +104,7 @@ class Motion:
     bones: list[str]
     modes: list[str]
     scaled: list[str]
-    carried: list[str]
+    carried: list[Channel]
     wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
     fk_scales: Sequence[np.ndarray] = ()
@@ -158,7 +170,8 @@ def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[st
     bones = turned_bones(chain, names)
     modes = [pose_bones[name].rotation_mode for name in bones]
     record = ChainRecord(chain.armature, chain.tip, len(names))
-    carried = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
+    bodies = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
+    carried = [(body, mode) for body in bodies for mode in body_channels(pose_bones[body])]
     return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried, each_frame)
 
 
@@ -333,7 +346,10 @@ def _see(
             continuous_numbers([each[k] for each in rotations], mode) for k, mode in enumerate(motion.modes)
         ]
         motion.fk_scales, motion.stretches = [*np.array(scales).swapaxes(0, 1)], np.array(stretches)
-        motion.places = [*np.array(places).swapaxes(0, 1)]
+        channels = zip(motion.carried, zip(*places, strict=True), strict=True)
+        motion.places = [
+            np.array(own) if mode == LOCATION else continuous_numbers(own, mode) for (_, mode), own in channels
+        ]
         if any(courses):
             motion.record.course = joined([each for each in courses if each])
 
@@ -365,8 +381,8 @@ class _Kept:
 
 
 _Taken = tuple[list[Raw], list[Raw], float, list[Raw], Course | None]
-"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch, the locations
-of bones that follow it; None: off."""
+"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch, the numbers
+of the channels of bones that follow it; None: off."""
 
 
 def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: SceneReader | None) -> _Taken:
@@ -386,9 +402,8 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
         solved.get(name) or raw_values(bones[name], mode) for name, mode in zip(motion.bones, motion.modes, strict=True)
     )
     scales = [raw_values(bones[name], SCALE) for name in motion.scaled]
-    bodies = (done.bodies.get(ChainName(chain.armature, name)) for name in motion.carried)
-    own = zip(bodies, motion.carried, strict=True)
-    places = [body.location if body else raw_values(bones[name], LOCATION) for body, name in own]
+    bodies = ((done.bodies.get(ChainName(chain.armature, name)), name, mode) for name, mode in motion.carried)
+    places = [body.channels[mode] if body else raw_values(bones[name], mode) for body, name, mode in bodies]
     return [*rotations], scales, posed.stretch if posed else 1.0, places, course
 
 

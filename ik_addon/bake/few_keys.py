@@ -5,9 +5,8 @@ of the way to the next key. Rows are frames, counted from 0; the error of a moti
 whoever asks, and is 1 at the tolerance. Arrays alone.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -17,8 +16,10 @@ Error = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _HOPELESS, _MISSES = 3.0, 5
 """A span that is off by so many times the tolerance becomes no better by refitting, and one that follows so many spans
 which are too long is too long too."""
-_LONG, _LOOKS = 8, (0.2, 0.5, 0.8)
-"""A span longer than that is looked at here and there first."""
+_LONG, _LOOKS, _MOST = 8, (0.2, 0.5, 0.8), 16
+"""A span longer than that is looked at here and there first, and at no more places than these then."""
+_LONGER = 10
+"""By this part of them are spans longer than those tried before, in whole rows."""
 _PREFERRED = 0.4
 """By how much a key costs less in a row that is preferred."""
 _SMOOTH = 1e-3
@@ -135,11 +136,10 @@ def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] =
         worst = float(off.max())
         tries.append((curve, worst))
         stuck = len(tries) > _PATIENCE and worst > max(_HOPELESS, 0.9 * tries[-1 - _PATIENCE][1])
-        if worst <= 1.0 or stuck or not motion.free[rows].any():
+        if worst <= 1.0 or stuck:
             break
-        for first, last in pairwise(rows.tolist()):
-            if off[(seen >= first) & (seen <= last)].max() > 1.0:
-                tight[first - motion.first : last - motion.first + 1] *= _TIGHTER
+        bad = seen[off > 1.0] - motion.first
+        tight[np.unique(np.concatenate((np.floor(bad), np.ceil(bad)))).astype(int)] *= _TIGHTER
     return min(tries, key=lambda each: each[1])
 
 
@@ -149,22 +149,32 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
     longest = min(longest, count - 1)
     errors, misses, alive = np.full((count, longest + 1), np.inf), np.zeros(count, int), np.ones(count, bool)
     errors[:-1, 1] = 0.0
-    for span in range(2, longest + 1):
+    for span in _lengths(longest):
         starts = np.flatnonzero(alive[: count - span])
         if not len(starts):
             break
         steps = span * motion.looks
-        offsets = np.arange(1, steps) / motion.looks
+        offsets = np.unique(np.linspace(1, steps - 1, min(steps - 1, _MOST)).round()) / motion.looks
         fits = _fits(motion, starts + motion.first, span)
         off = np.zeros(len(starts))
         if span > _LONG:
             off = _off(motion, fits, starts, span, np.unique(np.round(np.array(_LOOKS) * span)))
-        close = off < _HOPELESS
+        close = off <= 1.0
         off[close] = _off(motion, fits[close], starts[close], span, offsets)
         errors[starts, span] = off
         misses[starts] += off > 1.0
         alive[starts] &= (off < _HOPELESS) & (misses[starts] <= _MISSES)
     return errors
+
+
+def _lengths(longest: int) -> Iterator[int]:
+    """The lengths of spans that are tried, the longest among them."""
+    span = 2
+    while span < longest:
+        yield span
+        span += 1 + span // _LONGER
+    if longest > 1:
+        yield longest
 
 
 def _off(motion: WantedMotion, fits: np.ndarray, starts: np.ndarray, span: int, offsets: np.ndarray) -> np.ndarray:
@@ -252,6 +262,8 @@ def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
         worst = float(off.max())
         if worst < least:
             best, least = found, worst
+        if least <= 1.0:
+            break
         weights = weights * np.sqrt(0.3 + off / max(worst, 1e-12))
         weights /= weights.mean()
     return smooth_curve(rows, best[0::2], best[1::2])

@@ -1,6 +1,6 @@
 """Few keys for a baked chain: smooth ones with which its end, and the bones there, stay within a tolerance.
 
-Points are in the space in which the root stands at rest; rows are frames, and halves between two.
+Points are in armature space, seen from the root's head; rows are frames, and halves between two.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
-from ..rig.blender.rotations import array_of, matrices_of, quaternion_of, quaternions_of
+from ..rig.blender.rotations import array_of, matrices_of, pose_matrix, quaternion_of, quaternions_of
 from ..rig.model.limb import BoneReading, Limb, end_in_tip
 from ..rig.pose.solving import PosedLimb
 from .few_keys import Error, KeyedCurve, WantedMotion, fewest_keys, joined, local_slopes
@@ -23,18 +23,37 @@ _ROUNDING, _PART = 1e-5, 0.01
 """Of a chain's length, and of the tolerance: how far its end may be from where it was sampled, for rounding."""
 
 
+_EVEN = 1e-6
+"""By how much a scale may differ from 1 where all ways to inherit it are one."""
+
+
 @dataclass(frozen=True, slots=True)
 class _FittedBone:
-    """A bone at all halves of rows. rest: (4, 4), in the bone above. above: (n, 3, 3), how that one is turned where it
-    does not turn along. location: (n, 3). rotation: (n, 4), or its mode and columns among the numbers; scale:
-    (n, 3), or its columns."""
+    """A bone at all halves of rows. rest: (4, 4), in the bone above. along: whether it moves with that one as a whole.
+    location: (n, 3). rotation: (n, 4), or its mode and columns among the numbers; scale: (n, 3), or its columns."""
 
     reading: BoneReading
     rest: np.ndarray
-    above: np.ndarray | None
+    along: bool
     location: np.ndarray
     rotation: np.ndarray | tuple[str, slice]
     scale: np.ndarray | slice
+
+    def posed(
+        self, turn: np.ndarray, place: np.ndarray, halves: np.ndarray, rotation: np.ndarray, scale: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How the bone is turned and scaled (n, 3, 3), and its head (n, 3), below one that is so."""
+        location = self.location[halves]
+        if self.along:
+            place = place + _applied(turn, self.rest[:3, 3] + location @ self.rest[:3, :3].T)
+            return turn @ (self.rest[:3, :3] @ matrices_of(rotation)) * scale[:, None], place
+        # Ways to inherit are Blender's own.
+        above, local = (np.tile(np.eye(4), (len(halves), 1, 1)) for _ in range(2))
+        above[:, :3, :3], above[:, :3, 3] = turn, place
+        local[:, :3, :3], local[:, :3, 3] = matrices_of(rotation) * scale[:, None], location
+        pairs = zip(local, above, strict=True)
+        poses = np.array([array_of(pose_matrix(self.reading.bone, Matrix(own), Matrix(on))) for own, on in pairs])
+        return poses[:, :3, :3], poses[:, :3, 3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +61,8 @@ class _FittedChain:
     """A chain over frames.
 
     numbers: (T, C), its keyed channels. bones: root first, then those on its end; own: how many are its own. end: (3,),
-    where it ends in its tip. grown: columns of the scales of bones on its end, and their lengths. spaces: (T, 3, 3),
-    from the space of the points to the armature. points: (T, P, 3), of its end, and tails of the bones there.
+    where it ends in its tip. grown: columns of the scales of bones on its end, and their lengths. spaces: (2 T - 1, 3,
+    3), from the root at rest to the armature. points: (2 T - 1, P, 3), of its end, and tails of the bones there.
     """
 
     numbers: np.ndarray
@@ -57,20 +76,15 @@ class _FittedChain:
     def seen(self, numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The points (n, P, 3) at rows, and how large each of the grown bones is (n, G)."""
         halves, points, sizes = np.round(2.0 * rows).astype(int), [], []
-        turn, place = np.broadcast_to(np.eye(3), (len(rows), 3, 3)), np.zeros((len(rows), 3))
+        turn, place = self.spaces[halves], np.zeros((len(rows), 3))
         for k, bone in enumerate(self.bones):
-            place = place + _applied(turn, bone.rest[:3, 3] + bone.location[halves] @ bone.rest[:3, :3].T)
-            if bone.above is not None:
-                turn = bone.above[halves]
-            elif bone.reading.bone.inherit_scale in ("NONE", "NONE_LEGACY"):
-                turn = turn / np.linalg.norm(turn, axis=1, keepdims=True)
             if isinstance(bone.rotation, tuple):
                 mode, columns = bone.rotation
                 rotation = quaternions_of(numbers[:, columns], mode)
             else:
                 rotation = bone.rotation[halves]
             scale = numbers[:, bone.scale] if isinstance(bone.scale, slice) else bone.scale[halves]
-            turn = turn @ (bone.rest[:3, :3] @ matrices_of(rotation)) * scale[:, None]
+            turn, place = bone.posed(turn, place, halves, rotation, scale)
             if k == self.own - 1:
                 points.append(place + turn @ self.end)
                 size = np.linalg.norm(turn[:, :, 1], axis=1)
@@ -84,7 +98,7 @@ def few_keys(
     limbs: Sequence[PosedLimb], rotations: Sequence[np.ndarray], scales: Mapping[str, np.ndarray], tolerance: float
 ) -> KeyedCurve | None:
     """The fewest keys of a chain with which its end, and the tails of the bones that it turns there, stay within a
-    tolerance, in armature units; None where there are not fewer than frames, or a bone inherits in a way of its own.
+    tolerance, in armature units; None where there are not fewer than frames, or something else moves its end.
 
     limbs: the chain at each frame. rotations: the keyed numbers of each bone that it turns (frames x width); scales:
     those of the bones, end bones among them, whose scale is keyed (frames x 3). The columns of the curve are those of
@@ -96,17 +110,15 @@ def few_keys(
     chain = _read(limbs, rotations, scales)
     count = len(limbs)
     points, sizes = chain.seen(chain.numbers, np.arange(count))
-    off = np.linalg.norm(points - chain.points, axis=2).max()
+    off = np.linalg.norm(points - chain.points[::2], axis=2).max()
     if off > max(_PART * tolerance, _ROUNDING * limbs[0].limb.chain.length):
         return None
-    known, spaces = _between(chain.points), _at_halves(chain.spaces)
     known_sizes, lengths = _at_halves(sizes), np.array([length for _, length in chain.grown])
 
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = np.round(2.0 * rows).astype(int)
         points, sizes = chain.seen(numbers, rows)
-        away = np.einsum("nij,npj->npi", spaces[at], points - known[at])
-        far = np.linalg.norm(away, axis=2).max(axis=1)
+        far = np.linalg.norm(points - chain.points[at], axis=2).max(axis=1)
         growth = np.abs(sizes / known_sizes[at] - 1.0) * lengths
         return np.maximum(far, growth.max(axis=1, initial=0.0)) / tolerance
 
@@ -176,24 +188,28 @@ def _read(
     )
     roots = np.array([array_of(each.poses_armature[0]) for each in limbs])
     spaces = roots[:, :3, :3] @ np.linalg.pinv(turns * size[:, None])
-    armatures, bones = _at_halves(np.linalg.pinv(spaces)), []
+    bones, unscaled = [], np.allclose(spaces.swapaxes(1, 2) @ spaces, np.eye(3), atol=_EVEN)
     for readings in zip(*(_bones(each.limb) for each in limbs), strict=True):
         reading, parent = readings[0], readings[0].bone.parent if bones else None
-        rest, above, location = np.eye(4), None, np.zeros((len(limbs), 3))
+        rest, along, location = np.eye(4), True, np.zeros((len(limbs), 3))
         if parent is not None:
             rest = array_of(parent.matrix_local.inverted_safe() @ reading.bone.matrix_local)
             location = np.array([each.location for each in readings])
-            if not reading.bone.use_inherit_rotation:
-                above = armatures @ array_of(parent.matrix_local)[:3, :3]
+            away = location.any() and not reading.bone.use_local_location
+            along = reading.bone.use_inherit_rotation and not away
+            along &= unscaled or reading.bone.inherit_scale == "FULL"
         rotation = (reading.mode, turned[reading.name]) if reading.name in turned else None
         rotation = rotation or _at_halves(np.array([each.fk_rotation for each in readings]))
         scale = scaled.get(reading.name) or _at_halves(np.array([each.scale for each in readings]))
-        bones.append(_FittedBone(reading, rest, above, _at_halves(location), rotation, scale))
+        unscaled &= not isinstance(scale, slice) and np.allclose(scale, 1.0, atol=_EVEN)
+        bones.append(_FittedBone(reading, rest, along, _at_halves(location), rotation, scale))
     last = limb.bones[-1].last
     grown = [(scaled[each.name], each.length) for each in last.bone.children if each.name in scaled]
     away = np.array([_ends(each) for each in limbs]) - roots[:, None, :3, 3]
-    points, end = np.einsum("tij,tpj->tpi", armatures[::2], away), np.array(end_in_tip(last.pose_bone))
-    return _FittedChain(numbers, bones, len(limb.names), end, grown, spaces, points)
+    # Between rows they are where they go seen from the root.
+    seen, spaces = np.einsum("tij,tpj->tpi", np.linalg.pinv(spaces), away), _at_halves(spaces)
+    points = np.einsum("tij,tpj->tpi", spaces, _between(seen))
+    return _FittedChain(numbers, bones, len(limb.names), np.array(end_in_tip(last.pose_bone)), grown, spaces, points)
 
 
 def _bones(limb: Limb) -> list[BoneReading]:

@@ -6,19 +6,18 @@ def __getattr__(name: str) -> object:
     """What the room offers, imported when it is first asked for: Blender's start needs none of it."""
     from .feet.options import Options
     from .scene.checking import check_feet
-    from .scene.lock import lock, lock_again
+    from .scene.lock import lock, release
     from .scene.plant import Ground, plant
-    from .scene.report import last_lock_report, last_report
+    from .scene.report import last_report
     from .scene.whole_clip import plant_clips
 
     offered = {
         "Options": Options,
         "check_feet": check_feet,
         "lock": lock,
-        "lock_again": lock_again,
+        "release": release,
         "Ground": Ground,
         "plant": plant,
-        "last_lock_report": last_lock_report,
         "last_report": last_report,
         "plant_clips": plant_clips,
     }

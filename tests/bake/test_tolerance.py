@@ -138,3 +138,15 @@ def test_keys_are_smooth():
     for point in (point for curve in curves for point in curve.keyframe_points[1:-1]):
         before, after = point.co - point.handle_left, point.handle_right - point.co
         assert before.y / before.x == pytest.approx(after.y / after.x, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.slow) for seed in (300, 307, 308, 326)] + [309])
+def test_in_whatever_way_bones_inherit_what_stands_still_needs_no_keys(seed):
+    """Scaled, mirrored, or without the rotation of the bone above."""
+    rig = animated_rig(seed, FK_KEYS[seed % 2])
+    frames, tolerance = range(1, 27), 0.01 * sum(rig.lengths())
+    expected = played(rig.ob, frames)
+    bake(bpy.context, chains_of([rig.ob]), frames, "COPY", "MUTE", tolerance)
+    # Its last key before is in frame 13.
+    assert key_count(rig) <= 14
+    assert tip_strays(rig, expected) < tolerance + EXACT

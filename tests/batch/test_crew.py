@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -251,3 +252,12 @@ def runs(number: str) -> bool:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize(("system", "expected"), [("nt", []), ("posix", [signal.SIGTERM])])
+def test_a_worker_is_sent_a_signal_where_there_are_signals(monkeypatch, system, expected):
+    """Windows has none; there the file is finished."""
+    sent = []
+    monkeypatch.setattr(resident, "os", SimpleNamespace(name=system))
+    resident.Resident.stop(SimpleNamespace(_process=SimpleNamespace(send_signal=sent.append)), signal.SIGTERM)
+    assert sent == expected

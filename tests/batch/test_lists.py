@@ -54,6 +54,23 @@ def test_lines_are_counted_as_an_editor_counts_them(folder):
     assert names(folder / "out") == ["shot_1.blend", "shot_2.blend", "shot_3.blend"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_list_is_read_as_windows_writes_it(folder, encoding):
+    """PowerShell's > writes UTF-16, Notepad a mark before UTF-8; both end lines with two characters."""
+    os.rename(folder / "shot_0.blend", folder / "schön.blend")
+    mark = "\ufeff" if encoding.endswith("e") else ""
+    (folder / "list.txt").write_bytes(f"{mark}schön.blend\r\nshot_2.blend\r\n".encode(encoding))
+    run("check --files-from list.txt --report report.json")
+    assert [entry["file"] for entry in read(folder / "report.json")] == ["schön.blend", "shot_2.blend"]
+
+
+@pytest.mark.parametrize("content", [b"shot_0.blend\0", b"\xff\xfea", "\ufeffa\0".encode("utf-16-le")])
+def test_what_is_no_text_is_no_list(folder, content, capsys):
+    (folder / "list.txt").write_bytes(content)
+    run("check --files-from list.txt", 2)
+    assert "list.txt" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(os.name == "nt", reason="names on Windows are Unicode")
 def test_a_name_need_not_be_utf_8(folder):
     path = os.fsencode(folder) + b"/sh\xf6t.blend"

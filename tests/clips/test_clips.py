@@ -6,7 +6,7 @@ import pytest
 
 from ik_addon.authoring import rigging
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.authoring.snap import snap_targets, motion_snapped
+from ik_addon.authoring.snap import motion_snapped, snap_targets
 from ik_addon.bake import chains_of
 from ik_addon.bake.baking import bake
 from ik_addon.bake.clips import bake_clips, rigged_clips

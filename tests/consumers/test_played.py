@@ -18,10 +18,10 @@ from ..clips.characters import CHARACTERS, rigged_character, short, walker
 from .node import asked, installed
 
 SAMPLE = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
-AT_FRAMES, STILL, STANDS = 2e-5, 1e-4, 1e-3
-"""Of a leg: how far joints may be off at frames of Blender; from which on a joint moves; how far off one that stands
-may be between frames. There Blender turns bones by their channels, others on the shortest way: what moves is not
-compared."""
+AT_FRAMES, OF_FBX, STILL, STANDS = 5e-6, 1e-4, 1e-4, 1e-3
+"""Of a leg: how far joints may be off at frames of Blender, beyond `sheared`; the same in .fbx files; from which on a
+joint moves; how far off one that stands may be between frames. There Blender turns bones by their channels, others on
+the shortest way: what moves is not compared."""
 LARGER = 3.0
 """Times as large as Blender's own round trip of the same file, whose exporter leaves out keys."""
 PLAYERS = {"three.js": "play_three.mjs", "Babylon": "play_babylon.mjs"}
@@ -55,6 +55,13 @@ def in_blender(ob: bpy.types.Object, name: str, times: list[float], start: float
 
 def armature() -> bpy.types.Object:
     return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+
+
+def sheared(ob: bpy.types.Object) -> float:
+    """By how much the axes of a bone at rest are off a right angle at most, radians. Blender computes them from the
+    bone's direction and roll, and loses digits where it points down; rotation and scale in a file cannot hold that."""
+    axes = [np.array(bone.matrix_local.to_3x3(), float) for bone in ob.data.bones]
+    return float(max(np.abs(each.T @ each - np.eye(3)).max() for each in axes)) / 2.0
 
 
 def compare(shown: dict, ob: bpy.types.Object, scale: float = 1.0, start: float = 0.0, plain: Callable = str) -> float:
@@ -148,7 +155,8 @@ def test_what_was_made_is_played_as_blender_plays_it(node, tmp_path, made):
     output = made(tmp_path)
     shown = {name: asked(node, script, output, output=node / "played.json") for name, script in PLAYERS.items()}
     worst = {name: compare(own, armature()) for name, own in shown.items()}
-    assert max(worst.values()) < AT_FRAMES, worst
+    limit = AT_FRAMES + sheared(armature())
+    assert max(worst.values()) < limit, (worst, limit)
 
 
 @pytest.mark.slow
@@ -160,7 +168,7 @@ def test_fbx_is_played_as_blender_plays_it(node, tmp_path):
     own = {name.rpartition("|")[2]: clip for name, clip in shown.items() if name == "Robot rig|Walk capture"}
     start = armature().animation_data.action.frame_range[0]
     worst = compare(own, armature(), 0.01, start, lambda name: name.replace(".", ""))
-    assert worst < 10 * AT_FRAMES
+    assert worst < OF_FBX
 
 
 @pytest.mark.some(1)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import pages
 from benchmarks.planting_settings import row as planting_row
 from benchmarks.planting_settings import trials
 
@@ -67,6 +68,30 @@ def figures_elsewhere(page):
 
 def test_a_claim_has_the_figure_of_its_table():
     assert list(figures_elsewhere("measured.md")) == []
+
+
+PLACES = [
+    (page.name, *found)
+    for page in sorted((CHECKOUT / "docs").glob("*.md"))
+    for found in re.findall(r"<!-- ([\w, ]+): written by python -m (\S+) ", page.read_text())
+]
+
+
+@pytest.mark.parametrize(("page", "name", "module"), PLACES)
+def test_a_script_writes_a_table_into_its_place_and_nothing_else(page, name, module):
+    text = (CHECKOUT / "docs" / page).read_text()
+    begin, end = text.index(f"<!-- {name}: "), text.index(f"<!-- end of {name} -->")
+    once = pages.written(text, name, "new")
+    assert pages.written(once, name, "new") == once
+    assert once.startswith(text[:begin]) and once.endswith(text[end:]) and "-->\n\nnew\n\n<!--" in once
+    source = CHECKOUT / f"{module.replace('.', '/')}.py"
+    assert f'"{page}"' in source.read_text() and "--write" in source.read_text()
+
+
+def test_a_table_without_a_place_is_not_written():
+    for text in ("", "<!-- one: written by python -->", "<!-- end of one -->"):
+        with pytest.raises(SystemExit, match="no place for 'one'"):
+            pages.written(text, "one", "")
 
 
 @pytest.mark.slow

@@ -3,10 +3,9 @@
 import bpy
 import pytest
 
-from ik_addon.authoring.placing import Control
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.matching import last_match_report, match_source
-from ik_addon.planting import lock
+from ik_addon.planting.scene.sources import mark_source
 from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import motion as panel
 
@@ -158,8 +157,9 @@ def test_a_source_whose_motion_is_no_number_is_refused(scene):
 
 
 def test_a_planted_clip_is_refused(scene):
-    lock(bpy.context, [scene[1].pose.bones["forearm.L"]], Control(scene[0]), range(2, 5))
-    refused("Armature 'character': its action was planted or locked.")
+    action = scene[1].animation_data.action
+    mark_source(action, action, "planted")
+    refused("Armature 'character': its action was planted.")
 
 
 def test_a_character_that_does_not_move_is_refused(scene):

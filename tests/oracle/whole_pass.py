@@ -792,5 +792,5 @@ def _holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
         except ChainError:
             # The chain itself says why.
             continue
-        offset = limb.target_armature - limb.root_armature
-        yield offset, legal_reach(limb.chain), settings.softness, settings.influence
+        root = limb.root_armature
+        yield root, limb.target_armature - root, legal_reach(limb.chain), settings.softness, settings.influence

@@ -184,7 +184,8 @@ def test_the_body_leans_into_a_bend_and_feet_do_not():
     side = np.cross(UP, leaning.turns @ (1.0, 0.0, 0.0))
     assert (np.sum(side * (leaning.turns @ UP), axis=1)[60:-60] > 0.01).all()
     assert np.abs(upright.turns @ UP - UP).max() < 1e-12
-    assert np.abs(upright.clip.ankles - leaning.clip.ankles).max() == 0.0
+    stands = truth.any(axis=1)
+    assert np.abs(upright.clip.ankles - leaning.clip.ankles)[stands].max() == 0.0
 
 
 @settings(max_examples=12, deadline=None)
@@ -201,17 +202,25 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed):
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
 
 
-def test_legs_that_step_far_extend_less_and_bend_slower(monkeypatch):
+def test_legs_that_step_far_extend_less_where_they_stand():
     clip, truth = walk()
-    speeds = []
-    for most in (along_module.LONG_EXTENSION, 1.0):
-        monkeypatch.setattr(along_module, "LONG_EXTENSION", most)
-        own, there, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=1.3))
-        lengths = np.linalg.norm(planned.ankles - there.clip.hips - planned.shifts, axis=2)
-        assert lengths.max() <= most * clip.reaches.max() * (1.0 + 1e-9)
-        after = measured(with_plan(there.clip, planned), own.sole, truth)
-        speeds.append(max(leg["knee_speed"] for leg in after))
-    assert speeds[0] < 0.97 * speeds[1]
+    _, there, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=1.3))
+    lengths = np.linalg.norm(planned.ankles - there.clip.hips - planned.shifts, axis=2)
+    assert lengths[truth.any(axis=1)].max() <= along_module.LONG_EXTENSION * clip.reaches.max() * (1.0 + 1e-9)
+
+
+@pytest.mark.some(3)
+@pytest.mark.parametrize("stride", [0.7, 1.0, 1.3])
+@pytest.mark.parametrize("curve", ["circle", "S", "square"])
+def test_knees_bend_in_the_air_as_they_did_and_feet_stay_over_the_ground(curve, stride):
+    clip, truth = walk(fps=24.0)
+    own, there, planned = on_path(clip, truth, CURVES[curve], Options(path_stride=stride), curve == "square")
+    here, sole = plan(clip, Options(), truth, sole=own.sole), own.sole
+    before, after = (measured(with_plan(*each), sole, truth) for each in ((clip, here), (there.clip, planned)))
+    for old, new in zip(before, after, strict=True):
+        assert new["knee_speed"] < (1.45 if stride > 1.0 else 1.15) * old["knee_speed"]
+        assert new["knee_pops"] == old["knee_pops"] == 0
+        assert new["sunken"] < old["sunken"] + 0.005
 
 
 def test_a_reversed_walk_on_a_reversed_path_is_that_walk_reversed():

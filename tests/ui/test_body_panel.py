@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ik_addon.ui.panels import chain as panel
 
@@ -45,6 +45,7 @@ def test_it_is_there_for_a_limb_and_for_the_bone_itself(active):
         "analytic_ik_body_influence",
         "analytic_ik_body_direction",
         "analytic_ik_body_softness",
+        "analytic_ik_body_turn",
     ]
     assert said.text() == "hips Influence"
 
@@ -114,3 +115,23 @@ def test_out_of_reach_the_body_is_offered_and_brings_the_limb_there():
     assert creature.hips.analytic_ik_body_influence == 1.0
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
     assert shown.cures() == [] and "out of reach" not in shown.text()
+
+
+def test_limbs_that_no_move_serves_are_offered_a_turn_that_does():
+    creature = with_active(Creature(4), "shin.FL")
+    steps = {"FL": (0.1, -1.85, 0.9), "HR": (0.0, 1.85, -0.6), "FR": (-0.2, -0.3, 0.0), "HL": (0.2, 0.4, 0.1)}
+    for leg, step in steps.items():
+        creature.step(leg, Vector(step))
+    update()
+    wanted = ("TURN_BODY", "shin.FL", "hips")
+    assert wanted in drawn(panel.ANALYTIC_IK_PT_sidebar).cures()
+    creature.ob.data.bones.active = creature.ob.data.bones["hips"]
+    shown = body_panel()
+    assert shown.cures() == [wanted] and "too far: limbs apart" in shown.text()
+    bpy.ops.analytic_ik.cure(kind="TURN_BODY", bone="shin.FL", what="hips")
+    update()
+    shown = body_panel()
+    assert shown.cures() == [] and "turned by 17.6°" in shown.text()
+    creature.step("FL", (0.1, -9.0, 0.9))
+    update()
+    assert "too far" in body_panel().text() and body_panel().cures() == []

@@ -93,8 +93,11 @@ def test_one_step_back_brings_it_back(problem: Callable[[Rig], None], words: str
 
 
 def test_every_cure_is_offered_and_told():
-    # These two are offered by the status row (test_panel.py).
-    assert {kind for *_, kind in CASES} | {"STRETCH", "FLIP_BEND", "FOLLOW_BODY"} == {*CURES, *MAKES_CONTROLS}
+    # These are offered by the status row (test_panel.py).
+    assert {kind for *_, kind in CASES} | {"STRETCH", "FLIP_BEND", "FOLLOW_BODY", "TURN_BODY"} == {
+        *CURES,
+        *MAKES_CONTROLS,
+    }
     assert {*CURES, *MAKES_CONTROLS} == set(cures.BUTTONS)
     assert set(cures.BONE_BUTTONS) <= set(MAKES_CONTROLS)
     enter("OBJECT", leg().ob)

@@ -68,6 +68,7 @@ EVERY = {
     "body_direction": ("ENUM", "DOWN", {"DOWN": 0, "NEAREST": 1}),
     "body_influence": ("FLOAT", "FACTOR", 0.0, (0.0, 1.0), (0.0, 1.0)),
     "body_softness": ("FLOAT", "FACTOR", 0.02, (0.0, 0.2), (0.0, 0.2)),
+    "body_turn": ("FLOAT", "ANGLE", 0.0, (0.0, 1.5708), (0.0, 1.5708)),
     "chain_count": ("INT", 2, 0),
     "cone": ("FLOAT", "ANGLE", 3.14159, (0.0, 3.14159), (0.0, 3.14159)),
     "contact": ("ENUM", "NONE", {"NONE": 0, "HEEL": 1, "BALL": 2, "FLAT": 3}),

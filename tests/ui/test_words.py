@@ -12,7 +12,7 @@ LONGEST_TOOLTIP = 12
 """Words of its first sentence."""
 LONGEST_STATUS = 40
 """Characters."""
-FILLED_IN = {"distance": "-1,234.5 cm"}
+FILLED_IN = {"distance": "-1,234.5 cm", "angle": 89.94}
 OWNERS = (bpy.types.PoseBone, bpy.types.Object, bpy.types.Scene, bpy.types.WindowManager)
 
 

@@ -10,17 +10,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...solvers.carrier import lowering
+from .anchors import standing
 from .clip import UP, LegMotion, applied, turns_by
 from .curves import above, eased, slope, smooth
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
 from .planning import leg_limits
+from .swinging import swung
 from .walk import Walk
 
 LOW_TIME = 0.5
 """Part of a step by which hips are low before and after a long one needs it: less bobs, more creeps."""
 LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
+IN_AIR = 4.0
+"""Leg lengths that a foot in the air may be from its hip before it makes way."""
 GRAVITY = 11.5
 """Leg lengths a second squared: a human leg measures 0.85 m."""
 NO_WAY = 0.5
@@ -99,19 +103,29 @@ def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
     turns, shifts = along.maps(walk, walk.times)
     hips, body_knees = (applied(body_turns, points) + body_shifts for points in (clip.hips, clip.knees))
     ankles, balls, foot_knees = (applied(turns, points) + shifts for points in (clip.ankles, clip.balls, clip.knees))
-    reaches, (longest, _) = clip.reaches[:, None], leg_limits(clip, options)
+    stands = standing(walk.anchors, ankles.shape[:2])
+    reaches, (longest, shortest) = clip.reaches[:, None], leg_limits(clip, options)
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
+    extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
+    # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
+    far = np.where(stands, extensions, IN_AIR * reaches), np.where(stands, longest, IN_AIR * reaches)
+    falls, captured = (
+        lowering(*each, shortest * stands)[0] for each in ((ankles - hips, far[0]), (clip.ankles - clip.hips, far[1]))
+    )
+    low = above((falls - captured).clip(0.0), max(1, round(LOW_TIME * walk.step)))[:, None] * UP
+    hips = hips - low
+    feet = turns @ clip.feet
+    heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
+    moves = swung(clip, ankles - hips, heights, stands, options)
+    ankles = ankles + moves
     there = replace(
         clip,
         hips=hips,
         knees=0.5 * (body_knees + foot_knees),
         ankles=ankles,
-        balls=balls,
-        feet=turns @ clip.feet,
-        extensions=np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches),
+        balls=balls + moves,
+        feet=feet,
+        skins=clip.skins_at(ankles, feet),
+        extensions=extensions,
     )
-    # Longer steps need lower hips: early, for they would bob at each step.
-    falls, captured = (lowering(each.ankles - each.hips, *leg_limits(each, options))[0] for each in (there, clip))
-    low = above((falls - captured).clip(0.0), max(1, round(LOW_TIME * walk.step)))[:, None] * UP
-    skins = clip.skins_at(there.ankles, there.feet)
-    return Brought(replace(there, hips=there.hips - low, skins=skins), body_turns, body_shifts - low)
+    return Brought(there, body_turns, body_shifts - low)

@@ -237,6 +237,14 @@ def stances_of(anchors: Anchors) -> list[Stance]:
     ]
 
 
+def standing(anchors: Anchors, shape: tuple[int, int]) -> np.ndarray:
+    """(legs, T) bool, the shape: in which frames each leg stands on an anchor."""
+    stands = np.zeros(shape, bool)
+    for lock in anchors.locks:
+        stands[lock.leg, lock.first : lock.last + 1] = True
+    return stands
+
+
 def moved(stance: Stance, turn: np.ndarray, shift: np.ndarray) -> Stance:
     """A stance turned (3, 3) about its place and then moved by (3,)."""
     place = stance.place

@@ -104,6 +104,19 @@ def turns_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return turns_by(axis * np.where(sine > ANGLELESS, angle / np.maximum(sine, ANGLELESS), 1.0)[..., None])
 
 
+def bends_of(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
+    """(legs, T), by how much knees are bent whose ankles are so far (legs, T) from their hips, radians."""
+    thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
+    cosines = (ways**2 - thighs**2 - shins**2) / np.maximum(2.0 * thighs * shins, 1e-300)
+    return np.arccos(np.clip(cosines, -1.0, 1.0))
+
+
+def ways_of(clip: LegMotion, bends: np.ndarray) -> np.ndarray:
+    """(legs, T), how far ankles are from hips whose knees are bent by so much (legs, T)."""
+    thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
+    return np.sqrt(np.maximum(thighs**2 + shins**2 + 2.0 * thighs * shins * np.cos(bends), 0.0))
+
+
 def mean_turn(turns: np.ndarray) -> np.ndarray:
     """The rotation that is nearest to rotations (n, 3, 3) in the mean of squares."""
     left, _, right = np.linalg.svd(turns.mean(axis=0))

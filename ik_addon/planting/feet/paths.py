@@ -248,16 +248,25 @@ def _lifted(
     had = np.clip(captured - sole.floors[leg, free], 0.0, options.clearance * clip.size)
     points = path.points(sole.points[leg])[:, free]
     below = ground(points.reshape(-1, 3)).reshape(2, -1) - points[..., 2]
-    times = _frames_from(touching) / clip.fps
+    places = path.places.copy()
+    places[:, 2] += lifts(clip, below, had, touching)
+    return replace(path, places=places)
+
+
+def lifts(clip: LegMotion, below: np.ndarray, had: np.ndarray, touching: np.ndarray) -> np.ndarray:
+    """(T,), how far a foot is lifted in the air, ahead of time, where it would be too low.
+
+    Of its points in the frames in which it is in the air, (points, frames): below: how far below the ground they are,
+    had: how far above it they are to be. touching: (T,) bool, in which it is not.
+    """
+    times, free = _frames_from(touching) / clip.fps, ~touching
     nearness = eased(times / (2.0 * CLEARANCE_TIME))
     wishes, needs = np.zeros(clip.frame_count), np.zeros(clip.frame_count)
     wishes[free] = (below + had * nearness[free]).max(axis=0).clip(0.0)
     needs[free] = below.max(axis=0).clip(0.0)
     speed = LIFT_SPEED * clip.size
     needs = np.minimum(no_steeper(needs, speed / clip.fps), speed * times)
-    places = path.places.copy()
-    places[:, 2] += np.maximum(above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * nearness, needs)
-    return replace(path, places=places)
+    return np.maximum(above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * nearness, needs)
 
 
 def _frames_from(touching: np.ndarray) -> np.ndarray:

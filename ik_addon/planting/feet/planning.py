@@ -7,7 +7,7 @@ import numpy as np
 
 from ...solvers.carrier import lowering, nearest_shift
 from .anchors import Anchors, Lock, anchors_of, joined, same_places, settled, within
-from .clip import UP, LegMotion, directions
+from .clip import UP, LegMotion, bends_of, directions, ways_of
 from .contacts import Ground, HeelAndBall, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
@@ -111,20 +111,11 @@ def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarra
 def _calm(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
     """(legs, T), the longest distances from hip to ankle with which no knee turns faster than `FASTER` allows; infinite
     where none does. ways: (legs, T), as planned."""
-    captured = _bends(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
+    captured = bends_of(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
     steps = FASTER * np.abs(np.diff(captured)).max(axis=1, initial=0.0)
-    planned = _bends(clip, ways)
+    planned = bends_of(clip, ways)
     bends = np.array([no_steeper(own, step) for own, step in zip(planned, steps, strict=True)])
-    thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
-    longest = np.sqrt(np.maximum(thighs**2 + shins**2 + 2.0 * thighs * shins * np.cos(bends), 0.0))
-    return np.where(bends > planned, longest, np.inf)
-
-
-def _bends(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
-    """(legs, T), by how much knees are bent whose ankles are so far (legs, T) from their hips, radians."""
-    thighs, shins = clip.lengths[:, :1], clip.lengths[:, 1:]
-    cosines = (ways**2 - thighs**2 - shins**2) / np.maximum(2.0 * thighs * shins, 1e-300)
-    return np.arccos(np.clip(cosines, -1.0, 1.0))
+    return np.where(bends > planned, ways_of(clip, bends), np.inf)
 
 
 def _covering(moves: np.ndarray, half: int) -> np.ndarray:

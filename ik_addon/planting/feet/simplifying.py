@@ -5,6 +5,7 @@ knees.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,7 @@ from ...bake.few_keys import (
     local_slopes,
     smooth_curve,
 )
-from .clip import directions, vectors_of
+from .clip import directions
 from .contacts import BALL, HEEL
 
 _AIR, _FLAT, _MOVING = 0, 3, 7
@@ -122,6 +123,16 @@ class LimbTracks:
         side = directions(side - (side * along).sum(axis=1)[:, None] * along)
         return hips + ahead * along + np.sqrt(np.maximum(thigh**2 - ahead**2, 0.0)) * side
 
+    @cached_property
+    def seen_knees(self) -> np.ndarray:
+        """Where they are over the frames, (T, 3)."""
+        return self.knees(self.hips, self.ankles, self.poles)
+
+    @cached_property
+    def longest(self) -> np.ndarray:
+        """How long it may be, (T,): as it was, and as long as one that reaches."""
+        return np.maximum(np.linalg.norm(self.ankles - self.hips, axis=1), _REACHED * self.lengths.sum())
+
 
 @dataclass
 class FewKeys:
@@ -191,33 +202,24 @@ def _free_curve(track: ControlTrack, error: Error, fps: float, longest: int, pre
     return fewest_keys(motion, longest, preferred)[0]
 
 
-def _missed(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """World units by which a leg falls short of an ankle whose like it reached, (n,)."""
-    had = np.linalg.norm(limb.ankles[rows] - limb.hips[rows], axis=1)
-    most = np.maximum(had, _REACHED * limb.lengths.sum())
-    return np.linalg.norm(ankles - hips, axis=1) - most
-
-
 def _legs_off(
     limb: LimbTracks,
     hips: np.ndarray,
     ankles: np.ndarray,
-    poles: np.ndarray,
     rows: np.ndarray,
     size: float,
     share: float,
     options: KeyOptions,
 ) -> np.ndarray:
-    """How far a knee is off, and a leg short, (n,), 1 at what is allowed."""
-    known = limb.knees(limb.hips[rows], limb.ankles[rows], limb.poles[rows])
-    knees = np.linalg.norm(limb.knees(hips, ankles, poles) - known, axis=1)
-    short = _missed(limb, hips, ankles, rows) / (_SHORT * size)
-    return np.maximum(knees / (share * KNEES * options.tolerance * size), short)
+    """How far a knee is off, and a leg short of an ankle whose like it reached, (n,), 1 at what is allowed."""
+    knees = np.linalg.norm(limb.knees(hips, ankles, limb.poles[rows]) - limb.seen_knees[rows], axis=1)
+    short = np.linalg.norm(ankles - hips, axis=1) - limb.longest[rows]
+    return np.maximum(knees / (share * KNEES * options.tolerance * size), short / (_SHORT * size))
 
 
-def _turned_off(turns: np.ndarray, known: np.ndarray, options: KeyOptions) -> np.ndarray:
-    """How far a control is turned off, (n,), 1 at what is allowed."""
-    return np.linalg.norm(vectors_of(known.swapaxes(1, 2) @ turns), axis=1) / options.rotation
+def _turned_off(off: np.ndarray, options: KeyOptions) -> np.ndarray:
+    """How far a control is turned off, (n,), 1 at what is allowed. off: (n, 3, 3), its rotation less what it was."""
+    return 2.0 * np.arcsin(np.minimum(np.linalg.norm(off, axis=(1, 2)) / np.sqrt(8.0), 1.0)) / options.rotation
 
 
 def _body_error(
@@ -231,12 +233,12 @@ def _body_error(
         at = rows.astype(int)
         turns, before = body.turns(numbers), body.numbers[at, :3]
         off = np.linalg.norm(numbers[:, :3] - before, axis=1) * body.scale / (options.tolerance * size)
-        off = np.maximum(off, _turned_off(turns, known[at], options))
+        off = np.maximum(off, _turned_off(turns - known[at], options))
         for limb, points, ankle in own:
             away = numbers[:, :3] - before + ((turns - known[at]) @ points[at, :, None])[..., 0]
             off = np.maximum(off, np.linalg.norm(away, axis=1) * body.scale / (options.tolerance * size))
             hips = limb.hips[at] + np.einsum("nij,nj->ni", body.spaces[at, :3, :3], away)
-            legs = _legs_off(limb, hips, ankle[at], limb.poles[at], at, size, _SHARES[1], options)
+            legs = _legs_off(limb, hips, ankle[at], at, size, _SHARES[1], options)
             off = np.maximum(off, legs)
         return off
 
@@ -249,8 +251,7 @@ def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, size: fl
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = rows.astype(int)
         poles = limb.pole.in_world(numbers, at, np.zeros(3))
-        known = limb.knees(limb.hips[at], limb.ankles[at], limb.poles[at])
-        knees = np.linalg.norm(limb.knees(hips[at], ankles[at], poles) - known, axis=1)
+        knees = np.linalg.norm(limb.knees(hips[at], ankles[at], poles) - limb.seen_knees[at], axis=1)
         return knees / (_SHARES[2] * KNEES * options.tolerance * size)
 
     return error
@@ -336,9 +337,9 @@ def _foot_error(limb: LimbTracks, points: np.ndarray, size: float, options: KeyO
         turns = track.turns(numbers)
         moved, turned = numbers[:, :3] - track.numbers[at, :3], turns - known[at]
         off = np.array([np.linalg.norm(moved + turned @ point, axis=1) for point in points]).max(axis=0)
-        off = np.maximum(off * track.scale / (options.tolerance * size), _turned_off(turns, known[at], options))
+        off = np.maximum(off * track.scale / (options.tolerance * size), _turned_off(turned, options))
         ankles = limb.ankles[at] + np.einsum("nij,nj->ni", track.spaces[at, :3, :3], moved + turned @ points[0])
-        legs = _legs_off(limb, limb.hips[at], ankles, limb.poles[at], at, size, _SHARES[0], options)
+        legs = _legs_off(limb, limb.hips[at], ankles, at, size, _SHARES[0], options)
         return np.maximum(off, legs)
 
     return error

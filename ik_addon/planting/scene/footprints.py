@@ -8,7 +8,7 @@ from mathutils import Matrix
 
 from ...authoring.control_collections import controls_home
 from ...authoring.finding.names import read_names
-from ...rig.data.held_feet import footprint_of, new_footprint
+from ...rig.data.records import footprint_of, new_footprint
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, Stance, anchors_in, moved, stances_of
 from ..feet.clip import UP, LegMotion, directions

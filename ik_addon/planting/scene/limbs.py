@@ -19,7 +19,7 @@ from ...solvers import ChainError
 
 _SETTINGS = {"softness": 0.0, "influence": 1.0}
 """What planting sets: the body does the softening, and nothing is to be left of the FK pose."""
-_FEWEST = 3
+FEWEST = 3
 """Frames without which there is no motion."""
 
 
@@ -27,7 +27,7 @@ def check_limbs(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
     """Raise ChainError where limbs of one armature cannot be keyed over frames, or have no knee or elbow."""
     ob = tips[0].id_data
     check_changeable(ob)
-    if len(frames) < _FEWEST:
+    if len(frames) < FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
     check_keyable(ob, "COPY")
     for tip in tips:

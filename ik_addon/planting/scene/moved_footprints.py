@@ -14,7 +14,7 @@ from ...bake.curve_keys import bytes_of, set_bytes
 from ...rig.blender.file_memory import MovedStep, file_memory
 from ...rig.blender.rotations import array_of
 from ...rig.blender.sampling import not_simple, time_is_plain
-from ...rig.data.held_feet import footprint_of
+from ...rig.data.records import footprint_of
 from ..feet.curves import runs
 from .control_tracks import KeyedControls, keyed_controls
 from .correcting import move_keys

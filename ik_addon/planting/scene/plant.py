@@ -13,7 +13,6 @@ from ...authoring.fk_frames import checked_controls
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.data.control_clips import separate_controls
-from ...rig.data.held_feet import holds_of
 from ...rig.data.settings import set_to
 from ...rig.data.undoing import all_or_nothing
 from ...rig.live.state import unseen
@@ -106,10 +105,6 @@ def planted(
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
     check_limbs(tips, frames)
-    locked = {hold.tip for hold in holds_of(ob)}
-    for tip in tips:
-        if tip.name in locked:
-            raise ChainError(messages.PLANT_LOCKED()).of(messages.BONE(bone=tip.name))
     heights = ground.heights(context)
     if path is not None:
         check_path(path, ob)

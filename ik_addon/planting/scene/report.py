@@ -5,29 +5,19 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ...bake.memory import last, remember
-from ...rig.data.held_feet import HoldRecord
-from ...rig.model.foot import end_bone
+from ...rig.blender.file_memory import last, remember
 from ..feet.anchors import Anchors, stances_of
-from ..feet.clip import LegMotion, vectors_of
-from ..feet.holds import Hold
+from ..feet.clip import LegMotion
 from ..feet.measures import compared, new_pops
 from ..feet.planning import FootPlan
-from ..feet.treadmill import Space, Stage
+from ..feet.treadmill import Stage
 
 _POINTS = ("HEEL", "BALL")
-_MISSED = 1e-4
-"""Part of a limb by which its end may be off a grip that it reaches."""
 
 
 def last_report() -> dict:
     """What `plant` did last; empty before that. Lengths in world units, frames of the scene."""
     return last("plant")
-
-
-def last_lock_report() -> dict:
-    """What `lock` did last; empty before that. Lengths in world units, frames of the scene."""
-    return last("lock")
 
 
 def report_of(
@@ -76,48 +66,3 @@ def report_of(
         "path": path,
     }
     return remember("plant", report)
-
-
-def lock_report_of(
-    tips: Sequence[bpy.types.PoseBone],
-    records: Sequence[HoldRecord],
-    before: LegMotion,
-    holds: Sequence[Hold],
-    ends: Sequence[Space],
-    frames: range,
-) -> dict:
-    """The report of limbs that are held. before: their motion. ends: their hands and feet as Blender shows them now.
-
-    slide_before, slide_after: how far wrist or ankle is from its grip at most. turn: how far hand or foot is turned
-    from it, radians.
-    """
-    found, unreached = [], np.zeros(len(frames), bool)
-    for record, hold in zip(records, holds, strict=True):
-        end, reach = ends[hold.leg], float(before.reaches[hold.leg])
-        off = [
-            np.linalg.norm(places[hold.span] - hold.places, axis=-1) for places in (before.ankles[hold.leg], end.places)
-        ]
-        turns = vectors_of(end.turns[hold.span] @ hold.turns.swapaxes(1, 2))
-        unreached[hold.span] |= off[1] > _MISSED * reach
-        found.append(
-            {
-                "tip": record.tip,
-                "length": reach,
-                "object": record.ob.name,
-                "bone": record.bone,
-                "first": record.first,
-                "last": record.last,
-                "slide_before": float(off[0].max()),
-                "slide_after": float(off[1].max()),
-                "turn": float(np.linalg.norm(turns, axis=-1).max()) if end_bone(tips[hold.leg]) else 0.0,
-            }
-        )
-    ob = tips[0].id_data
-    report = {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "frames": [frames.start, frames[-1], frames.step],
-        "holds": found,
-        "unreached_frames": [frames[k] for k in np.flatnonzero(unreached)],
-    }
-    return remember("lock", report)

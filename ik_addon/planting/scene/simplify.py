@@ -12,9 +12,9 @@ from ... import messages
 from ...authoring.placing import Control
 from ...bake.curve_keys import times_of, write_curve
 from ...bake.keys import key_times
-from ...bake.memory import remember
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
+from ...rig.blender.file_memory import remember
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import known_bones, link_bones
 from ...rig.status.problems import check_changeable

@@ -1,4 +1,4 @@
-"""What an action that was planted, locked or matched remembers: the action that it was made of, and the settings.
+"""What an action that was planted or matched remembers: the action that it was made of, and the settings.
 
 It pulls in nothing of planting itself: panels ask for it whenever they are drawn.
 """
@@ -13,7 +13,7 @@ from ...rig.blender.cleanup import surely
 from ...rig.blender.clips import channels_kept, clip_in, linked_action, moved_channels, play, playing_clip, put_at_rest
 
 _PLANTED, _MATCHED = "analytic_ik_planted_from", "analytic_ik_matched_from"
-_SOURCES = {"planted": _PLANTED, "locked": _PLANTED, "matched": _MATCHED}
+_SOURCES = {"planted": _PLANTED, "matched": _MATCHED}
 """The pointers to sources, by what was made of these. A clip that was matched can be planted."""
 _UNKEYED = "analytic_ik_planted_unkeyed"
 _PLANTED_WITH = "analytic_ik_planted_with"
@@ -30,7 +30,7 @@ def is_planted(ob: bpy.types.Object) -> bool:
 
 
 def is_made(ob: bpy.types.Object, made: str) -> bool:
-    """Whether the current action of an object is one that was "planted", "locked" or "matched"."""
+    """Whether the current action of an object is one that was "planted" or "matched"."""
     action = ob.animation_data.action if ob.animation_data else None
     return action is not None and _SOURCES[made] in action
 

@@ -216,6 +216,14 @@ class BodySettings:
         (0.0, 0.2),
         heading="body-follows",
     )
+    turn: float = _angle(
+        "Max Rotation",
+        "Largest turn of the body where moving it is not enough",
+        0.0,
+        (0.0, pi / 2.0),
+        heading="body-follows",
+        options=set(),
+    )
 
 
 JOINT_SETTINGS: dict[str, Setting] = {
@@ -332,11 +340,11 @@ def body_settings_of(pose_bone: bpy.types.PoseBone) -> BodySettings:
 
     Within their ranges, whatever a file holds; what is no number is 0.
     """
-    influence, softness = (
+    influence, softness, turn = (
         min(max(value, lowest), highest) if isfinite(value := getattr(pose_bone, PREFIX + name)) else 0.0
         for name, (lowest, highest) in BODY_RANGES.items()
     )
-    return BodySettings(influence, pose_bone.analytic_ik_body_direction or "DOWN", softness)
+    return BodySettings(influence, pose_bone.analytic_ik_body_direction or "DOWN", softness, turn)
 
 
 def pin_of(bone: bpy.types.PoseBone) -> str:

@@ -16,7 +16,7 @@ from ..model.order import live_tips
 _OF_BONE = attrgetter(
     "rotation_mode",
     *(f"{what}_{axis}" for what in ("lock_ik", "use_ik_limit", "ik_min", "ik_max") for axis in "xyz"),
-    *(PREFIX + name for name in (*JOINT_SETTINGS, "straight_axis", "body_direction")),
+    *(PREFIX + name for name in (*JOINT_SETTINGS, "straight_axis", "body_direction", "body_turn")),
     *(f"bone.{name}" for name in ("length", "use_connect", "use_inherit_rotation", "use_local_location")),
     *(f"bone.{name}" for name in ("use_relative_parent", "inherit_scale")),
 )

@@ -12,7 +12,7 @@ from ...solvers import ChainError
 from ..blender.animation import FOLLOWING, bones_with_animated, is_driven
 from ..blender.armatures import bones_at, bones_below
 from ..blender.dependencies import Known, carriers, followed_bones, goes_along, movers_of, taken_by
-from ..blender.rotations import array_of
+from ..blender.rotations import LOCATION, array_of
 from ..data.settings import BODY_RANGES, body_settings_of
 from .limb import known_bones
 
@@ -77,16 +77,23 @@ def possible_bodies(ob: bpy.types.Object, tips: Mapping[str, bpy.types.PoseBone]
     return {name: found[name] for name in sorted(several, key=lambda name: len(ob.pose.bones[name].parent_recursive))}
 
 
+def body_channels(bone: bpy.types.PoseBone) -> tuple[str, ...]:
+    """What is written of a bone that follows its limbs: its location, and its rotation if it may turn for them."""
+    return (LOCATION, bone.rotation_mode) if body_settings_of(bone).turn else (LOCATION,)
+
+
 def check_movable(bone: bpy.types.PoseBone, evaluated: bpy.types.PoseBone | None = None) -> None:
-    """Raise ChainError where an original bone does not go where its location says. evaluated: the same as evaluated."""
+    """Raise ChainError where an original bone does not go where its channels say. evaluated: the same as evaluated."""
     try:
         if bone.bone.use_connect and bone.parent is not None:
             raise ChainError(messages.BODY_CONNECTED(parent=bone.parent.name))
         mover = next(movers_of([evaluated or bone]), None)
         if mover is not None:
             raise ChainError(messages.BODY_CONSTRAINED(constraint=mover.constraint.name))
-        if is_driven(bone.id_data, bone, "location"):
-            raise ChainError(messages.BODY_DRIVEN())
+        for mode in body_channels(bone):
+            what = "location" if mode == LOCATION else "rotation"
+            if is_driven(bone.id_data, bone, what):
+                raise ChainError(messages.BODY_DRIVEN(channel=what))
     except ChainError as error:
         raise error.of(messages.BONE(bone=bone.name)) from error
 
@@ -124,7 +131,8 @@ def body_model(
     animated: Mapping[str, Mapping[str, bool]],
     read: Iterable[str],
 ) -> BodyModel | None:
-    """The model of a bone of an original armature object that follows its limbs; None where there is none for it.
+    """The model of a bone of an original armature object that follows its limbs; None where there is none for it: of
+    one that turns all is read each time.
 
     limbs: tips of these. animated: see `animated_bones`. read: names of the bones that chains are read from.
     """
@@ -140,6 +148,7 @@ def body_model(
         or not all(goes_along(bones[below]) for below in line)
         or any(_takes(bones[below], line) for below in carries)
         or any(own.values())
+        or len(body_channels(bone)) > 1
         or "body_direction" in own
     ):
         return None

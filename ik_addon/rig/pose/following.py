@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ...solvers import ChainError
 from ...solvers.carrier import eased_shifts
+from ...solvers.leaning import least_turn
 from ...solvers.limited import legal_reach
-from ..blender.rotations import Raw, pose_matrix, quaternion_of
+from ..blender.rotations import LOCATION, Raw, is_even, pose_matrix, quaternion_of, raw_of
 from ..data.settings import BodySettings, body_settings_of, settings_of
-from ..model.body import check_movable
+from ..model.body import body_channels, check_movable
 from .reading import ArmatureReader
 
 _FULL = 1e-4
@@ -21,17 +22,19 @@ rounding of float32 would show, and nothing would say to which side its joints b
 
 @dataclass(frozen=True, slots=True)
 class PosedBody:
-    """A bone that follows its limbs. location: the numbers of its channel. shift_world: how far it went from its FK
-    pose. excess_world: by how much the worst limb misses its reach at the end, 0: all of them reach; world units."""
+    """A bone that follows its limbs. channels: the numbers of its location, and of its rotation if it may turn.
+    shift_world: how far it went from its FK pose. excess_world: by how much the worst limb misses its reach at the end,
+    0: all of them reach; world units. angle: by how much it turned, in radians."""
 
-    location: Raw
+    channels: dict[str, Raw]
     shift_world: Vector
     excess_world: float
+    angle: float
 
 
-Hold = tuple[Vector, tuple[float, float], float, float]
-"""A limb of a body in its FK pose: from its root to where its end shall go, and its shortest and its longest reach, in
-armature space; its softness and its influence."""
+Hold = tuple[Vector, Vector, tuple[float, float], float, float]
+"""A limb of a body in its FK pose: its root, from there to where its end shall go, and its shortest and its longest
+reach, in armature space; its softness and its influence."""
 
 
 def follow(reader: ArmatureReader, name: str, holds: Callable[[], Iterable[Hold]]) -> PosedBody:
@@ -41,29 +44,39 @@ def follow(reader: ArmatureReader, name: str, holds: Callable[[], Iterable[Hold]
     """
     pose_bone = reader.tip(name)
     settings, bone = body_settings_of(pose_bone), pose_bone.bone
-    parent_pose, location = reader.parent_pose(pose_bone), reader.fk.location(name)
-    mode, rotation = reader.fk.rotation(name)
-    turn, scale = quaternion_of(rotation, mode), reader.scale_of(pose_bone)
+    parent_pose, scale, fk = reader.parent_pose(pose_bone), reader.scale_of(pose_bone), reader.fk
+    mode, rotation = fk.rotation(name)
+    location, turn = fk.location(name), quaternion_of(rotation, mode)
+    numbers = {LOCATION: location, mode: rotation}
+    channels = {each: numbers[each] for each in body_channels(pose_bone)}
 
-    def posed(at: Sequence[float]) -> Matrix:
+    def posed(at: Sequence[float], turn: Quaternion, scale: Vector | None = scale) -> Matrix:
         return pose_matrix(bone, Matrix.LocRotScale(Vector(at), turn, scale), parent_pose)
 
     if not settings.influence:
-        reader.pose(name, posed(location))
-        return PosedBody(location, Vector(), 0.0)
+        reader.pose(name, posed(location, turn))
+        return PosedBody(channels, Vector(), 0.0, 0.0)
     check_movable(reader.ob.pose.bones[name], pose_bone)
-    fk_pose = posed(location)
+    fk_pose = posed(location, turn)
     with reader.supposing(name, fk_pose):
         held = [*holds()]
+    further, angle = None, 0.0
+    if settings.turn and is_even(unturned := posed(location, Quaternion(), None)):
+        further = body_turn(fk_pose.translation, held, settings)
+    if further:
+        held = [_turned(hold, fk_pose.translation, further) for hold in held]
+        basis, own = unturned.to_quaternion(), Quaternion().slerp(further, settings.influence)
+        turn, angle = basis.inverted() @ own @ basis @ turn, own.angle
+        channels[mode] = raw_of(turn, mode, rotation)
     shift, excess = body_shift(reader.world, held, settings)
     if any(shift):
         moved = fk_pose.copy()
         moved.translation += shift
-        location = tuple(pose_matrix(bone, moved, parent_pose, invert=True).translation)
-    pose = posed(location)
+        channels[LOCATION] = tuple(pose_matrix(bone, moved, parent_pose, invert=True).translation)
+    pose = posed(channels[LOCATION], turn)
     reader.pose(name, pose)
     shift_world = reader.world.to_3x3() @ (pose.translation - fk_pose.translation)
-    return PosedBody(location, shift_world, excess * reader.world.median_scale)
+    return PosedBody(channels, shift_world, excess * reader.world.median_scale, angle)
 
 
 def follow_limbs(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
@@ -83,15 +96,35 @@ def _read_holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
         except ChainError:
             # The chain itself says why.
             continue
-        offset = limb.target_armature - limb.root_armature
-        yield offset, legal_reach(limb.chain), settings.softness, settings.influence
+        root = limb.root_armature
+        yield root, limb.target_armature - root, legal_reach(limb.chain), settings.softness, settings.influence
+
+
+def body_turn(center: Vector, holds: Sequence[Hold], settings: BodySettings) -> Quaternion | None:
+    """The least turn of a bone about its head with which its limbs reach, in armature space; None: it need not turn."""
+    if not holds:
+        return None
+    roots, offsets, reaches, softness, influences = (np.array([*own], float) for own in zip(*holds, strict=True))
+    shortest, longest = _held(offsets, reaches, softness, influences)
+    # As early as the body begins to move: so it has room to move in.
+    longest = np.maximum(longest - settings.softness * longest.min(), shortest)
+    arms = roots - np.array(center)
+    turn = Vector(least_turn(arms, arms + offsets, longest, shortest, settings.turn))
+    return Quaternion(turn.normalized(), turn.length) if turn.length else None
+
+
+def _turned(hold: Hold, center: Vector, turn: Quaternion) -> Hold:
+    """A limb as it is once the body has turned."""
+    root, offset, reach, softness, influence = hold
+    turned = center + turn @ (root - center)
+    return turned, offset + root - turned, reach, softness, influence
 
 
 def body_shift(world: Matrix, holds: Sequence[Hold], settings: BodySettings) -> tuple[Vector, float]:
     """How a bone with these settings moves, in armature space, and by how much the limb that misses most does."""
     if not holds:
         return Vector(), 0.0
-    offsets, reaches, softness, influences = (np.array([own], float) for own in zip(*holds, strict=True))
+    _, offsets, reaches, softness, influences = (np.array([own], float) for own in zip(*holds, strict=True))
     down, ease, worlds = settings.direction == "DOWN", np.array([settings.softness]), np.array(world)[None]
     shifts, excesses = body_shifts(offsets, reaches, softness, influences, worlds, down, ease)
     return Vector(shifts[0] * settings.influence), float(excesses[0])
@@ -137,11 +170,18 @@ def _of_holding(
     softness: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """See `body_shifts`; of limbs that hold all."""
+    shortest, longest = _held(offsets, reaches, held, influences)
+    return eased_shifts(offsets @ to_z.swapaxes(1, 2), longest, shortest, softness * longest.min(axis=1), down)
+
+
+def _held(
+    offsets: np.ndarray, reaches: np.ndarray, held: np.ndarray, influences: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The shortest and the longest reach of limbs, (..., n), as a body has to keep to them; see `body_shifts`."""
     shortest, longest = reaches[..., 0], reaches[..., 1] * (1.0 - np.maximum(held, _FULL))
     # A limb that is hardly led by its target hardly holds.
-    away = np.maximum(np.linalg.norm(offsets, axis=2) - longest, 0.0)
-    shortest, longest = shortest * influences, longest + (1.0 / influences - 1.0) * (longest + away)
-    return eased_shifts(offsets @ to_z.swapaxes(1, 2), longest, shortest, softness * longest.min(axis=1), down)
+    away = np.maximum(np.linalg.norm(offsets, axis=-1) - longest, 0.0)
+    return shortest * influences, longest + (1.0 / influences - 1.0) * (longest + away)
 
 
 def _to_z(worlds: np.ndarray) -> np.ndarray:

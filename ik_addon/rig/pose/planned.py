@@ -12,7 +12,7 @@ from ... import messages
 from ...solvers import ChainError
 from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
-from ..blender.rotations import Raw, is_even, quaternion_of
+from ..blender.rotations import LOCATION, Raw, is_even, quaternion_of
 from ..data.settings import SAMPLED_SETTINGS, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
@@ -138,12 +138,13 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
                 if not all(map(isfinite, offset)):
                     raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
                 size, (shortest, longest) = parent.col[0].length, legal_reach(own.limb.chain)
-                yield offset, (size * shortest, size * longest), settings.softness, settings.influence
+                reach = size * shortest, size * longest
+                yield parent @ own.root, offset, reach, settings.softness, settings.influence
 
     for chain in chains:
         body = chain.model.led
         if body is not None:
-            locations[chain.model.tip] = follow(reader, body.name, lambda body=body: holds(body)).location
+            locations[chain.model.tip] = follow(reader, body.name, lambda body=body: holds(body)).channels[LOCATION]
     return [
         Request(own, wishes_of(reader, chain.model), locations.get(chain.model.tip))
         for chain, own in zip(chains, ready, strict=True)

@@ -11,6 +11,7 @@ from ...solvers import ChainError, Outcome
 from ..blender.animation import unchanged
 from ..blender.armatures import posed_armatures
 from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of
+from ..model.body import body_channels
 from ..model.limb import Limb, factors
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
@@ -230,11 +231,14 @@ class _Armature:
             if body in self._moved:
                 self._put_back(body)
             raise
-        self.writer.write(body, LOCATION, posed.location)
+        for mode, numbers in posed.channels.items():
+            self.writer.write(body, mode, numbers)
         return posed
 
     def _put_back(self, name: str) -> None:
-        """Give a bone that follows no limb any more its FK location back, before what hangs on it is read."""
+        """Give a bone that follows no limb any more its FK pose back, before what hangs on it is read."""
+        if name in self.turned:
+            self.release([name])
         location = self.reader.fk.location(name)
         self.writer.give_back(name, LOCATION, location)
         self.reader.place(name, Vector(location))
@@ -272,7 +276,10 @@ class _Armature:
         released += self._shrunk(order.chains_of(name_full)) if self._scaled else []
         turned = order.turned_by(name_full)
         own = (names for tip, names in turned.items() if ChainName(name_full, tip) not in order.circular)
+        bones = self._evaluated.pose.bones
+        bodies = {body.tip for body in order.limbs if body.armature == name_full and body.tip in self.turned}
         in_chains = {name for names in own for name in names}
+        in_chains |= {name for name in bodies if len(body_channels(bones[name])) > 1}
         turned_back = [name for name in self.turned if name not in in_chains]
         self.release(turned_back)
         return bool(released or turned_back)

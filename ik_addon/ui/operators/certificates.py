@@ -140,6 +140,7 @@ BUTTONS = {
         "Mute the constraint that moves this bone after its chain",
     ),
     "FOLLOW_BODY": ("Body Follows", "CON_FOLLOWTRACK", "Move the body so that all limbs with a chain reach"),
+    "TURN_BODY": ("Turn Body", "DRIVER_ROTATIONAL_DIFFERENCE", "Turn the body too, where moving it is not enough"),
     "STRETCH": ("Stretch", "FIXED_SIZE", "Lengthen the bones if the target is out of reach"),
     "FLIP_BEND": ("Flip", "CON_ROTLIKE", "Bend to the other side"),
     "REMOVE_CHAIN": ("Remove", "X", "Remove this chain. The bones keep following the rig"),

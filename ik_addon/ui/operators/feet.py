@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ... import messages
+from ...authoring.placing import BLEND
 from ...authoring.selection import (
     active_object,
     chain_armature,
@@ -19,7 +20,6 @@ from ...authoring.selection import (
 from ...bake.stepping import Steps
 from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
-from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
@@ -28,8 +28,6 @@ from .polls import none_live, not_editable
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ...authoring.placing import Control
 
 _PANEL = "ANALYTIC_IK_PT_planting"
@@ -194,13 +192,8 @@ def _plant_summary(report: dict) -> str:
 
 
 _CONTACTS = [
-    ("RANGE", "Whole Range", "Locked from Start to End"),
+    ("RANGE", "Whole Range", "Locked from Start to End, as hand and object are now"),
     ("FOUND", "Found", "Locked where the hand is near the object and moves with it"),
-    ("KEYED", "Contact Keys", "Locked where keys of Contact say so"),
-]
-_GRIPS = [
-    ("CURRENT", "Current Frame", "As hand and object are now"),
-    ("MEAN", "Average", "As close as possible to the hand's own motion in the range"),
 ]
 
 
@@ -213,15 +206,9 @@ Select the object first, then the hand or its control"""
     label = "Locking"
     panel = _PANEL
 
-    live: BoolProperty(
-        name="Live",
-        description="Follow by a constraint, so that the object can be animated later",
-        options={"SKIP_SAVE"},
-    )
     object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
     bone: StringProperty(name="Bone", description="Bone of that object. If empty, the object itself")
     contacts: EnumProperty(name="Contacts", description="When the hand or foot is locked", items=_CONTACTS)
-    grip: EnumProperty(name="Grip", description="How the hand or foot keeps the object", items=_GRIPS)
     blend: FloatProperty(
         name="Blend",
         description="Time to ease in and out of a lock",
@@ -233,24 +220,15 @@ Select the object first, then the hand or its control"""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._take_selected(context, chain_armature(context))
-        if not self.properties.is_property_set("live"):
-            self.live = True
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.drawn("live")
+        layout = self.drawn()
         layout.prop_search(self, "object", context.scene, "objects")
         ob = context.scene.objects.get(self.object)
         if ob is not None and ob.pose is not None:
             layout.prop_search(self, "bone", ob.pose, "bones")
-        self.drawn("frame_start", "frame_end")
-        if self.live:
-            layout.prop(self, "blend")
-            return
-        layout.prop(self, "contacts")
-        if self.contacts == "RANGE":
-            layout.prop(self, "grip")
-        layout.prop(self, "blend")
+        self.drawn("frame_start", "frame_end", "contacts", "blend")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...authoring.placing import Control
@@ -265,11 +243,10 @@ Select the object first, then the hand or its control"""
         tips = [tip for tip in chosen if held.ob is None or not moves(tip, held)] or chosen
         if not tips:
             raise ChainError(messages.NO_LIVE_CHAIN_SELECTED(armature=ob.name))
-        frames = self.frames(context)
-        if self.live:
-            return _locked_live(context, tips, held, frames, self.blend)
-        report = yield from locked(context, tips, held, frames, self.contacts, self.grip, self.blend)
-        return _lock_summary(self, report)
+        locks = yield from locked(context, tips, held, self.frames(context), self.contacts, self.blend)
+        names = messages.quoted(dict.fromkeys(lock.tip for lock, _ in locks))
+        first, last = min(span[0] for _, span in locks), max(span[-1] for _, span in locks)
+        return messages.LOCKED(tips=names, held=held.shown, first=first, last=last)
 
     def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Take what is selected beside the limb as what it is held to, if nothing is given."""
@@ -278,22 +255,8 @@ Select the object first, then the hand or its control"""
             self.object, self.bone = held.ob.name, held.bone
 
 
-def _locked_live(
-    context: bpy.types.Context, tips: "Sequence[bpy.types.PoseBone]", held: "Control", frames: range, blend: float
-) -> str:
-    from ...planting.scene.live_lock import lock_live
-    from ...planting.scene.lock import check_held
-
-    for tip in tips:
-        check_held(context, tip, held)
-    for tip in tips:
-        lock_live(context, tip, held, frames, blend)
-    names = messages.quoted(tip.name for tip in tips)
-    return messages.LOCKED_LIVE(tips=names, held=held.shown, first=frames[0], last=frames[-1])
-
-
 class ANALYTIC_IK_OT_release(ChainOperator):
-    """Take the live locks off the selected limbs. \
+    """Remove the locks of the selected limbs. \
 Controls with keys play these again, others stay where they are"""
 
     bl_idname = "analytic_ik.release"
@@ -305,24 +268,10 @@ Controls with keys play these again, others stay where they are"""
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        from ...planting.scene.live_lock import release
+        from ...planting.scene.lock import release
 
         tips = [self.tip] if self.tip else [tip.name for tip in chosen_tips(context, ob)]
         return messages.RELEASED(tips=messages.quoted(release(context, ob, tips)))
-
-
-class ANALYTIC_IK_OT_lock_again(OfCurrentClip):
-    """Lock hands and feet again, with contacts as they are now"""
-
-    bl_idname = "analytic_ik.lock_again"
-    bl_label = "Update Locks"
-    label = "Locking"
-
-    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        from ...planting.scene.lock import locked_again
-
-        report = yield from locked_again(context, ob)
-        return _lock_summary(self, report)
 
 
 def _selected(context: bpy.types.Context, ob: bpy.types.Object) -> "Control | None":
@@ -345,21 +294,6 @@ def _selected(context: bpy.types.Context, ob: bpy.types.Object) -> "Control | No
         ):
             return Control(ob, other.name)
     return None
-
-
-def _lock_summary(operator: SteppedOperator, report: dict) -> str:
-    holds, unreached = report["holds"], report["unreached_frames"]
-    operator.level = "WARNING" if unreached else "INFO"
-    result = ""
-    if unreached:
-        result = messages.LOCK_UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
-    return messages.LOCKED(
-        tips=messages.quoted(dict.fromkeys(hold["tip"] for hold in holds)),
-        contacts=messages.CONTACTS(count=len(holds)),
-        first=min((hold["first"] for hold in holds), default=report["frames"][0]),
-        last=max((hold["last"] for hold in holds), default=report["frames"][1]),
-        result=result,
-    )
 
 
 _SCALES = [

@@ -1,20 +1,32 @@
 """The chain of the active bone or control, the body that follows it, its limits, and what is drawn of it."""
 
+from math import degrees
+
 import bpy
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
+from ...authoring.knees import is_following, pole_and_carriers
 from ...authoring.placing import handle_of
-from ...authoring.pole_following import is_following, pole_and_carriers
 from ...authoring.selection import Focus, active_armature, active_bone, focus
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone, possible_end_bones, rolls
 from ...rig.model.limb import known_bones
 from ...rig.model.order import ChainName
-from ...rig.status.problems import Problem, notes_of, warnings_of
+from ...rig.status.problems import Cure, Problem, notes_of, warnings_of
 from ...rig.status.states import body_of, state_of_body, states_of
-from ..base import length_words, registration_of
+from ..base import (
+    BonePanel,
+    InBoneTab,
+    InSidebar,
+    PartOfChainPanel,
+    columns_for,
+    draw_sentence,
+    length_words,
+    registration_of,
+)
+from ..operators.certificates import BUTTONS
 from ..operators.chains import (
     ANALYTIC_IK_OT_limit_knees,
     ANALYTIC_IK_OT_make_live,
@@ -27,9 +39,18 @@ from ..operators.chains import (
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.stepped import running
 from ..view.swivel import ANALYTIC_IK_OT_swivel
-from .base import BonePanel, InBoneTab, InSidebar, PartOfChainPanel, columns_for, draw_sentence
 from .preferences import shows_reference_solvers
-from .status import draw_add, draw_beginnings, draw_elsewhere, draw_linked, draw_name, draw_problem, draw_status
+from .status import (
+    draw_add,
+    draw_beginnings,
+    draw_elsewhere,
+    draw_fix,
+    draw_linked,
+    draw_name,
+    draw_problem,
+    draw_status,
+    fix_of_body,
+)
 
 _SWITCHES = 3
 """Chains of one control that have a button in a row, if their names fit."""
@@ -93,7 +114,7 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
     if is_native(tip):
-        from ...native.measuring import problem_of
+        from ...native.making import problem_of
 
         if sentence := problem_of(tip, context.view_layer.depsgraph):
             draw_problem(layout, context, Problem(sentence))
@@ -297,6 +318,7 @@ class BodyPanel:
         settings.active = bone.analytic_ik_body_influence > 0.0
         settings.prop(bone, "analytic_ik_body_direction")
         settings.prop(bone, "analytic_ik_body_softness")
+        settings.prop(bone, "analytic_ik_body_turn")
         draw_body_state(layout, context, bone)
 
 
@@ -314,9 +336,15 @@ def draw_body_state(layout: bpy.types.UILayout, context: bpy.types.Context, bone
         if state.posed.excess_world:
             distance = length_words(context.scene, state.posed.excess_world)
             words, icon = messages.STATUS_BODY_SHORT(distance=distance), "CON_DISTLIMIT"
-        elif state.posed.shift_world.length:
-            words = messages.STATUS_BODY_MOVED(distance=length_words(context.scene, state.posed.shift_world.length))
-        layout.label(text=words, icon=icon)
+        elif state.posed.shift_world.length or state.posed.angle:
+            distance, angle = length_words(context.scene, state.posed.shift_world.length), degrees(state.posed.angle)
+            turned = messages.STATUS_BODY_TURNED(distance=distance, angle=angle)
+            words = turned if angle else messages.STATUS_BODY_MOVED(distance=distance)
+        row = layout.row(align=True)
+        row.label(text=words, icon=icon)
+        fix = fix_of_body(bone) if state.posed.excess_world else ""
+        if fix:
+            draw_fix(row, Cure(fix, state.limbs[0], bone.name), *BUTTONS[fix][:2])
         limbs = messages.few(state.limbs)
         draw_sentence(layout, context, messages.BODY_LIMBS(bone=bone.name, limbs=limbs), "INFO")
 

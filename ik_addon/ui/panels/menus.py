@@ -13,7 +13,6 @@ from ..operators.chains import (
     ANALYTIC_IK_OT_remove,
 )
 from ..operators.feet import (
-    ANALYTIC_IK_OT_lock_again,
     ANALYTIC_IK_OT_lock_to_object,
     ANALYTIC_IK_OT_match_source,
     ANALYTIC_IK_OT_path_from_clip,
@@ -52,7 +51,7 @@ _ENTRIES = (
         (ANALYTIC_IK_OT_simplify_keys, "NONE"),
         (ANALYTIC_IK_OT_all_keys, "NONE"),
     ),
-    ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE"), (ANALYTIC_IK_OT_release, "NONE")),
+    ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_release, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
     ((ANALYTIC_IK_OT_bake_for_export, "NONE"), (ANALYTIC_IK_OT_back_to_live, "NONE")),
     ((ANALYTIC_IK_OT_make_native, "NONE"), (ANALYTIC_IK_OT_make_live, "NONE")),

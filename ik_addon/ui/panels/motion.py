@@ -4,19 +4,16 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature
-from ...bake.memory import of_action
 from ...planting.scene.sources import kept_settings
+from ...rig.blender.file_memory import of_action
 from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
-from ...rig.data.held_feet import HoldRecord, holds_of
 from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
-from ...rig.pose.checks import control_words
-from ..base import length_words, registration_of, slides_words
+from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
 from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
 from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
 from ..operators.feet import (
-    ANALYTIC_IK_OT_lock_again,
     ANALYTIC_IK_OT_lock_to_object,
     ANALYTIC_IK_OT_match_source,
     ANALYTIC_IK_OT_path_from_clip,
@@ -40,7 +37,6 @@ from ..operators.travel import (
     ANALYTIC_IK_OT_root_motion,
     ANALYTIC_IK_OT_travel,
 )
-from .base import InSidebar, draw_sentence
 from .status import NATIVE_ICON, draw_muted
 
 
@@ -81,13 +77,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
             _draw_report(layout, context, report)
         _draw_keys(layout, context, ob)
         column = layout.column(align=True)
-        row = column.row(align=True)
-        row.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
-        holds = holds_of(ob)
-        if holds:
-            row.operator(ANALYTIC_IK_OT_lock_again.bl_idname, icon="FILE_REFRESH")
-            _draw_holds(layout, context, ob, holds)
-        if _draw_live_locks(layout, ob) or holds:
+        column.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
+        if _draw_locks(layout, ob):
             column = layout.column(align=True)
         column.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
         report = of_action("match", ob)
@@ -138,35 +129,17 @@ def _draw_unreached(layout: bpy.types.UILayout, context: bpy.types.Context, repo
         draw_sentence(layout, context, words, "ERROR")
 
 
-def _draw_holds(
-    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, holds: list[HoldRecord]
-) -> None:
-    """What is locked to what, and in which frames it is out of reach."""
-
-    groups: dict[tuple[str, str], list[HoldRecord]] = {}
-    for hold in holds:
-        held = control_words(hold.ob, hold.bone) if hold.ob is not None else ""
-        groups.setdefault((hold.tip, held), []).append(hold)
-    for (tip, held), own in groups.items():
-        given = {"tip": tip, "contacts": messages.CONTACTS(count=len(own)), "first": own[0].first, "last": own[-1].last}
-        words = messages.HELD(held=held, **given) if held else messages.HELD_LOST(**given)
-        draw_sentence(layout, context, words, "DOT" if held else "ERROR")
-    report = of_action("lock", ob)
-    if report is not None:
-        _draw_unreached(layout, context, report)
-
-
-def _draw_live_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
+def _draw_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
     """What follows what, each with the button that releases it. Returns whether anything does."""
-    from ...authoring.live_locks import live_locks_of
+    from ...authoring.placing import live_locks_of
 
-    locks = live_locks_of(ob)
-    for lock in locks:
+    # Each contact that was found has a lock of its own.
+    locks = dict.fromkeys((lock.tip, lock.held) for lock in live_locks_of(all_tips(ob)))
+    for tip, held in locks:
         row = layout.row(align=True)
-        held = lock.held
-        words = messages.HELD_LIVE(tip=lock.tip, held=held.shown) if held else messages.HELD_LIVE_LOST(tip=lock.tip)
+        words = messages.LOCK_HELD(tip=tip, held=held.shown) if held else messages.LOCK_LOST(tip=tip)
         row.label(text=words, icon="LOCKED" if held else "ERROR")
-        row.operator(ANALYTIC_IK_OT_release.bl_idname, text="", icon="X").tip = lock.tip
+        row.operator(ANALYTIC_IK_OT_release.bl_idname, text="", icon="X").tip = tip
     return bool(locks)
 
 

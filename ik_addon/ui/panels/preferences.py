@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from ...rig.data.settings import PREFIX, SETTINGS
-from .base import DEFAULT_TAB, show_in_tab
+from ..base import DEFAULT_TAB, show_in_tab
 
 _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
 _SETTINGS = {
@@ -29,7 +29,6 @@ _OPERATORS = {
     "simplify_keys": "motion_capture/#simplify-keys",
     "all_keys": "motion_capture/#simplify-keys",
     "lock_to_object": "motion_capture/#lock-to-object",
-    "lock_again": "motion_capture/#lock-to-object",
     "release": "motion_capture/#lock-to-object",
     "match_source": "motion_capture/#match-source",
     "root_motion": "motion_capture/#root-motion-and-loops",

@@ -9,9 +9,9 @@ from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
-from ...rig.status.problems import Problem
+from ...rig.status.problems import Cure, Problem
 from ...rig.status.states import ChainState, bends_backwards, body_of
-from ..base import length_words
+from ..base import columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, ANALYTIC_IK_OT_cure, button_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_add,
@@ -23,7 +23,6 @@ from ..operators.chains import (
 )
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
-from .base import columns_for, draw_sentence, fits
 
 _ICONS = {
     "OFF": "PAUSE",
@@ -76,19 +75,19 @@ def draw_status(
     layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone, state: ChainState
 ) -> None:
     """Whether a chain is on its target; a button if there is a fix. The row's tooltip is the whole sentence."""
-    words, icon, fix, body = status_words(context.scene, state), icon_of(state), "", ""
+    words, icon, fix, body = status_words(context.scene, state), icon_of(state), "", None
     if running() is not None:
         words, icon = messages.STATUS_WORKING(), "TIME"
     elif tip.analytic_ik_influence == 0.0 and (state.kind == "MET" or state.kind in _AWAY):
         words, icon = messages.STATUS_FK(), "PAUSE"
     elif state.kind == "TOO_FAR" and tip.analytic_ik_reach != "STRETCH":
         fix = "STRETCH"
-        carrier = body_of(None, tip)
-        body = carrier.name if carrier is not None and not carrier.analytic_ik_body_influence > 0.0 else ""
+        body = body_of(None, tip)
     elif state.kind == "MET" and bends_backwards(tip.id_data, tip.name, context.view_layer.depsgraph):
         words, icon, fix = messages.STATUS_BACKWARDS(), "CON_ROTLIKE", "FLIP_BEND"
     if is_native(tip):
-        words, icon, fix, body = messages.STATUS_NATIVE(), NATIVE_ICON, "", ""
+        words, icon, fix, body = messages.STATUS_NATIVE(), NATIVE_ICON, "", None
+    body_fix = fix_of_body(body) if body is not None else ""
     row = layout.row(align=True)
     said = row.row(align=True)
     said.alignment = "LEFT"
@@ -99,13 +98,24 @@ def draw_status(
         right.alignment = "RIGHT"
         # Without its icon, or that alone: the row is short.
         text, fix_icon, _ = BUTTONS[fix]
-        shown = (text, "NONE") if not body or fits(context, f"{words} {text} {_ICON_WIDE}") else ("", fix_icon)
-        button = right.operator(ANALYTIC_IK_OT_cure.bl_idname, text=shown[0], icon=shown[1])
-        button.kind, button.bone, button.what = fix, tip.name, ""
-        if body:
+        shown = (text, "NONE") if not body_fix or fits(context, f"{words} {text} {_ICON_WIDE}") else ("", fix_icon)
+        draw_fix(right, Cure(fix, tip.name), *shown)
+        if body is not None and body_fix:
             # In the same row: what is below stays where it is while a control is dragged.
-            button = right.operator(ANALYTIC_IK_OT_cure.bl_idname, text="", icon=BUTTONS["FOLLOW_BODY"][1])
-            button.kind, button.bone, button.what = "FOLLOW_BODY", tip.name, body
+            draw_fix(right, Cure(body_fix, tip.name, body.name), "", BUTTONS[body_fix][1])
+
+
+def fix_of_body(body: bpy.types.PoseBone) -> str:
+    """What lets a bone that carries limbs do more for those that do not reach; "": nothing."""
+    if not body.analytic_ik_body_influence > 0.0:
+        return "FOLLOW_BODY"
+    return "" if body.analytic_ik_body_turn else "TURN_BODY"
+
+
+def draw_fix(layout: bpy.types.UILayout, wanted: Cure, text: str, icon: str) -> None:
+    """The button of a fix."""
+    button = layout.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=icon)
+    button.kind, button.bone, button.what = wanted
 
 
 def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem: Problem, icon: str = "ERROR") -> None:
@@ -117,8 +127,7 @@ def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem
         columns = columns_for(context, [text for text, *_ in buttons], len(buttons))
         beside = box.row(align=True) if columns == len(buttons) else box.column(align=True)
         for wanted, (text, button_icon, _) in zip(problem.cures, buttons, strict=True):
-            button = beside.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=button_icon)
-            button.kind, button.bone, button.what = wanted
+            draw_fix(beside, wanted, text, button_icon)
 
 
 def draw_muted(

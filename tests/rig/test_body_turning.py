@@ -1,0 +1,266 @@
+"""A body that turns too: limbs that no shift serves reach, with the least turn, and all else is as without."""
+
+from itertools import permutations
+from math import degrees, radians
+
+import bpy
+import pytest
+from mathutils import Euler, Quaternion, Vector
+
+from ik_addon import bake
+from ik_addon.authoring import snap
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose.solving import solve_scene
+
+from ..helpers.creature import ALL_REACH, WORLDS, Creature, differ, matrices
+from ..scenes import link_from_library
+from .keys import curves_in
+from .rigs import evaluated_copy, update
+
+pytestmark = pytest.mark.versions
+
+WIDE = {"FL": (0.1, -1.85, 0.9), "HR": (0.0, 1.85, -0.6), "FR": (-0.2, -0.3, 0.0), "HL": (0.2, 0.4, 0.1)}
+"""Steps with which no shift serves all legs of a creature with four, and a turn does."""
+
+
+def spread(part=1.0, degrees=60.0, **settings):
+    creature = Creature(4, **settings)
+    creature.hips.analytic_ik_body_turn = radians(degrees)
+    step_wide(creature, part)
+    update()
+    return creature
+
+
+def step_wide(creature, part):
+    for leg, step in WIDE.items():
+        creature.step(leg, Vector(step) * part)
+
+
+def turned(creature):
+    """By what angle the hips are turned against their FK pose, in radians."""
+    bone, own = evaluated_copy(creature.ob).pose.bones["hips"], creature.hips
+    mode = own.rotation_mode
+    now, fk = (
+        each.rotation_quaternion.copy() if mode == "QUATERNION" else each.rotation_euler.to_quaternion()
+        for each in (bone, own)
+    )
+    return now.rotation_difference(fk).angle
+
+
+def channels(ob):
+    return [(*bone.location, *bone.rotation_quaternion, *bone.rotation_euler, *bone.scale) for bone in ob.pose.bones]
+
+
+@pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_limbs_that_no_shift_serves_reach(world, direction):
+    without = spread(degrees=0.0, world=WORLDS[world], direction=direction)
+    assert without.missed() > 0.02 and turned(without) == 0.0
+    without.hips.analytic_ik_body_turn = radians(60)
+    update()
+    assert without.missed() < ALL_REACH and radians(3) < turned(without) < radians(60)
+    assert solve_scene(bpy.context.evaluated_depsgraph_get(), False).bodies[ChainName("creature", "hips")].angle
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+def test_from_any_pose_in_any_mode_and_the_channels_stay_the_users(mode):
+    creature = spread()
+    hips = creature.hips
+    hips.rotation_mode = mode
+    rotation = Euler((0.2, -0.1, 0.3)).to_quaternion()
+    if mode == "QUATERNION":
+        hips.rotation_quaternion = rotation
+    elif mode == "XYZ":
+        hips.rotation_euler = rotation.to_euler()
+    else:
+        axis, angle = rotation.to_axis_angle()
+        hips.rotation_axis_angle = (angle, *axis)
+    hips.location, hips.scale = (0.05, -0.1, 0.02), (1.0, 1.0, 1.0)
+    update()
+    before = channels(creature.ob)
+    for part in (0.3, 1.0, 0.8, 0.97):
+        step_wide(creature, part)
+        update()
+        assert creature.missed() < ALL_REACH
+        assert channels(creature.ob) == before
+
+
+def test_where_a_shift_serves_nothing_turns_and_all_is_bit_for_bit_as_without():
+    creature, without = Creature(4), None
+    for turn in (0.0, radians(60)):
+        creature.hips.analytic_ik_body_turn = turn
+        found = []
+        for part in (0.1, 0.4, 0.6):
+            step_wide(creature, part)
+            update()
+            found.append(matrices(creature.ob))
+        assert turned(creature) == 0.0
+        without = without or found
+    assert max(differ(a, b) for a, b in zip(without, found, strict=True)) < 1e-6
+
+
+def test_it_turns_no_farther_than_it_may_and_less_short_than_without():
+    missed = []
+    for most in (0.0, 3.0, 6.0, 60.0):
+        creature = spread(degrees=most)
+        missed.append(creature.missed())
+        assert degrees(turned(creature)) < most + 1e-3
+    assert missed[0] > missed[1] > missed[2] > missed[3] and missed[3] < ALL_REACH
+
+
+def largest_step(creature, parts):
+    """The farthest that the hips go, or turn, from one of these spreads to the next."""
+    before, largest = None, 0.0
+    for part in parts:
+        step_wide(creature, part)
+        update()
+        bone = evaluated_copy(creature.ob).pose.bones["hips"]
+        place = bone.head.copy(), bone.matrix.to_quaternion()
+        if before is not None:
+            moved = (place[0] - before[0]).length, place[1].rotation_difference(before[1]).angle
+            largest = max(largest, *moved)
+        before = place
+    return largest
+
+
+def test_it_turns_without_jumps():
+    """A jump would be as large in steps of a quarter; out to where no turn helps any more it is half."""
+    creature = spread(0.0)
+    coarse, fine = (largest_step(creature, [k / 1000 for k in range(940, 1021, step)]) for step in (4, 1))
+    assert turned(creature) > radians(5) and fine < 0.65 * coarse
+
+
+def test_switched_off_it_is_where_it_was():
+    creature = spread()
+    own, full = channels(creature.ob), turned(creature)
+    creature.hips.analytic_ik_body_influence = 0.5
+    update()
+    assert turned(creature) == pytest.approx(full / 2, abs=1e-4)
+    creature.hips.analytic_ik_body_turn = 0.0
+    update()
+    assert turned(creature) == 0.0
+    shifted = creature.body()
+    creature.hips.analytic_ik_body_turn = radians(60)
+    update()
+    assert turned(creature) == pytest.approx(full / 2, abs=1e-4)
+    creature.hips.analytic_ik_body_influence = 0.0
+    update()
+    assert turned(creature) == 0.0 and creature.body().length == 0.0 and shifted.length > 0.01
+    assert channels(creature.ob) == own
+    creature.hips.analytic_ik_body_influence = 1.0
+    update()
+    assert creature.missed() < ALL_REACH
+    for leg in creature.legs:
+        creature.ob.pose.bones[f"shin.{leg}"].analytic_ik_enabled = False
+    update()
+    assert turned(creature) == 0.0 and creature.body().length == 0.0
+
+
+def test_a_driver_of_its_rotation_keeps_it_from_following():
+    creature = spread()
+    creature.hips.driver_add("rotation_quaternion", 1)
+    update()
+    unfit = solve_scene(bpy.context.evaluated_depsgraph_get(), False).unfit
+    assert [str(error) for error in unfit.values()] == [
+        "Bone 'hips': a driver sets its rotation, so it cannot follow its limbs. Remove that driver."
+    ]
+    assert turned(creature) < 1e-6
+    creature.hips.driver_remove("rotation_quaternion", 1)
+    update()
+    assert creature.missed() < ALL_REACH
+
+
+# Frames
+
+
+def animated(keyed_hips=True):
+    creature = spread()
+    for frame, part in ((1, 0.2), (6, 1.0), (11, 0.5), (16, 0.98), (21, 0.0)):
+        step_wide(creature, part)
+        for target in creature.targets.values():
+            target.keyframe_insert("location", frame=frame)
+        if keyed_hips:
+            creature.hips.rotation_quaternion = Euler((0.0, 0.004 * frame, 0.0)).to_quaternion()
+            creature.hips.keyframe_insert("rotation_quaternion", frame=frame)
+    return creature
+
+
+def pose_at(creature, frame):
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+    assert creature.missed() < ALL_REACH
+    return matrices(creature.ob)
+
+
+@pytest.mark.parametrize("keyed_hips", [True, False])
+def test_a_frame_has_one_pose_whatever_was_visited_before(keyed_hips):
+    creature = animated(keyed_hips)
+    frames, angles = [1, 4, 5.75, 6, 12], []
+    poses = {}
+    for frame in frames:
+        poses[frame] = pose_at(creature, frame)
+        angles.append(turned(creature))
+    assert max(angles) > radians(3)
+    for order in [*permutations(frames)][:: 120 // 5]:
+        for frame in order:
+            assert differ(pose_at(creature, frame), poses[frame]) < 1e-6
+    live.before_undoing(None)
+    live.undo_post(None)
+    for frame in reversed(frames):
+        assert differ(pose_at(creature, frame), poses[frame]) < 1e-6
+
+
+@pytest.mark.parametrize("keyed_hips", [True, False])
+@pytest.mark.parametrize("action", ["COPY", "NEW"])
+def test_baked_it_plays_as_it_did(keyed_hips, action):
+    creature, frames = animated(keyed_hips), range(1, 22)
+    poses = {frame: pose_at(creature, frame) for frame in frames}
+    chains = bake.chains_of([creature.ob])
+    bake.bake(bpy.context, chains, frames, action=action)
+    assert creature.hips.analytic_ik_body_influence == 0.0
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        assert differ(matrices(creature.ob), poses[frame]) < 1e-5
+    paths = {curve.data_path for curve in curves_in(creature.ob.animation_data.action)}
+    assert {f'pose.bones["hips"].{each}' for each in ("location", "rotation_quaternion")} <= paths
+
+
+def test_snapped_over_frames_it_plays_as_it_did():
+    creature, frames = animated(), range(1, 12)
+    poses = {frame: pose_at(creature, frame) for frame in frames}
+    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
+    snap.snap_pose(bpy.context, tips, frames)
+    creature.hips.analytic_ik_body_influence = 0.0
+    for tip in tips:
+        tip.analytic_ik_enabled = False
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        assert differ(matrices(creature.ob), poses[frame]) < 1e-5
+
+
+def test_undo_and_a_saved_file_have_it_where_it_is(tmp_path):
+    creature = spread()
+    pose, own = matrices(creature.ob), channels(creature.ob)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["foot FL"].location.z += 0.1
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    update()
+    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-5
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert channels(bpy.data.objects["creature"]) == own
+    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-5
+
+
+def test_a_linked_creature_turns(tmp_path):
+    ob = link_from_library(animated().ob, tmp_path)
+    for frame in (16, 3, 6):
+        bpy.context.scene.frame_set(frame)
+        found = evaluated_copy(ob)
+        for leg in WIDE:
+            foot = found.pose.bones[f"shin.{leg}"].tail
+            assert (foot - evaluated_copy(bpy.data.objects[f"foot {leg}"]).matrix_world.translation).length < 2e-5
+    assert found.pose.bones["hips"].rotation_quaternion.rotation_difference(Quaternion()).angle > radians(3)
