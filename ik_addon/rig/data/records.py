@@ -26,7 +26,8 @@ class Footprint(bpy.types.PropertyGroup):
     """What an Empty keeps of the stance that it shows.
 
     armature, tip: of the leg. first, last: frames of the scene. base: where the stance was planned, in the world.
-    shown: where the Empty was when the foot's keys were last brought there; zeros: nothing tells.
+    shown: where the Empty was when the foot's keys were last brought there; zeros: nothing tells. planned: where it
+    would be without the correction of its stance; zeros: there is none.
     """
 
     armature: bpy.props.PointerProperty(type=bpy.types.Object)
@@ -35,6 +36,7 @@ class Footprint(bpy.types.PropertyGroup):
     last: bpy.props.IntProperty()
     base: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
     shown: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
+    planned: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
 
 
 def footprint_of(ob: bpy.types.Object) -> Footprint | None:

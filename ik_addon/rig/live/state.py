@@ -27,6 +27,7 @@ class LiveState:
     reported: failures that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is
     not there yet. footprints_moved: who is told of footprints that may have moved, in which scene, and says whether
     keys went along.
+    keys_may_change: who is told, while Auto Keying is on, of an update of a scene, and whether keys have changed.
     """
 
     plans: dict[int, ScenePlan] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class LiveState:
     reported: set[str] = field(default_factory=set)
     prepared: list[tuple] = field(default_factory=list)
     footprints_moved: Callable[[bpy.types.Scene, list[bpy.types.Object]], bool] | None = None
+    keys_may_change: Callable[[bpy.types.Scene, bool], None] | None = None
 
     def was_prepared(self, *evaluation: object) -> bool:
         """Whether the handlers before an evaluation, whose end this is, have run to their end."""
@@ -98,6 +100,7 @@ def paused() -> Iterator[None]:
     def go_on() -> None:
         memory.paused[:] = [each for each in memory.paused if each is not token]
         file_memory.forget_animation()
+        file_memory.keys.clear()
         for plan in memory.plans.values():
             plan.doubtful = True
         if memory.missed and not memory.paused:
