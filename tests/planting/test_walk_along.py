@@ -190,13 +190,16 @@ def test_the_body_leans_into_a_bend_and_feet_do_not():
 
 @settings(max_examples=12, deadline=None)
 @given(
-    st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), min_size=2, max_size=6), st.floats(0.5, 1.2), st.booleans()
+    st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), min_size=2, max_size=6),
+    st.floats(0.5, 1.3),
+    st.booleans(),
+    st.sampled_from((1, 2, 3, 4, 8)),
 )
-def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed):
+def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
     points = np.array(points)
     if np.linalg.norm(points - points[0], axis=1).max() < 0.1:
         return
-    clip, truth = walk(seconds=4.0, fps=30.0)
+    clip, truth = walk(legs=legs, seconds=4.0, fps=30.0)
     _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
     assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
