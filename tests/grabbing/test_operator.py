@@ -8,7 +8,7 @@ from mathutils import Matrix, Vector
 from ik_addon import api, messages
 from ik_addon.authoring.keys import auto_keying
 
-from ..rig.rigs import evaluated_copy, update
+from ..rig.rigs import editing, evaluated_copy, update
 from ..scenes import apart, curves_of, enter, pose_of, whole_state
 from .bodies import person
 
@@ -98,6 +98,21 @@ def test_pins_say_what_is_held(ob):
     ob.pose.bones["foot.L"].analytic_ik_pin = "FREE"
     ob.pose.bones["hand.L"].analytic_ik_pin = "LOCATION"
     assert api.grab(ob, "hips", low)["held"] == {"foot.R": "BOTH", "hand.L": "LOCATION"}
+
+
+def test_a_foot_stands_by_its_place_at_rest():
+    """Ankles may be at different heights, as those in front and behind of a horse."""
+    ob = person()
+    with editing(ob) as bones:
+        bones["shin.L"].tail.z += 0.15
+        bones["foot.L"].head.z = bones["shin.L"].tail.z
+    enter("POSE", ob, "hips")
+    update()
+    low = head_of(ob, "hips") - Vector((0.0, 0.0, 0.1))
+    assert set(api.grab(ob, "hips", low)["held"]) == {"foot.L", "foot.R"}
+    api.grab(ob, "foot.L", head_of(ob, "foot.L") + Vector((0.0, 0.0, 0.1)))
+    update()
+    assert set(api.grab(ob, "hips", low)["held"]) == {"foot.R"}
 
 
 @pytest.mark.versions

@@ -18,7 +18,7 @@ from ..solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
 from ..solving.geometry import NO_MOVE, Point
 from ..solving.skeleton import Channels, point
 from .controls import LimbControl, control_of, moved_channels, place_controls, put_back, rides_on
-from .reading import GrabBody
+from .reading import GrabBody, up_of
 
 _PINS = {
     "LOCATION": Pin(rotation=False),
@@ -34,18 +34,25 @@ KEEPS = {"AUTO": None, "KEEP": True, "FOLLOW": False}
 @dataclass(frozen=True)
 class GrabJoint:
     """A joint to drag: the head of a bone, or its tail. limb: the number of the limb that ends there, else -1.
-    leg: that limb's length in armature space, 0 of what is no leg. is_rigged: a live chain holds it."""
+    leg: that limb's length in armature space, 0 of what is no leg. soles: bones of a foot, and how high each is at
+    rest. is_rigged: a live chain holds it."""
 
     bone: str
     limb: int = -1
     is_tail: bool = False
     leg: float = 0.0
+    soles: tuple[tuple[str, float], ...] = ()
     is_rigged: bool = False
 
     def place(self, evaluated: bpy.types.Object) -> Vector:
         """Where it is now, in the world."""
         bone = evaluated.pose.bones[self.bone]
         return evaluated.matrix_world @ (bone.tail if self.is_tail else bone.head)
+
+    def lift(self, evaluated: bpy.types.Object) -> float:
+        """How much higher than at rest a foot is, in armature space."""
+        up = up_of(evaluated)
+        return min(evaluated.pose.bones[bone].head.dot(up) - height for bone, height in self.soles)
 
     def is_held(self, bone: bpy.types.PoseBone, height: float) -> bool:
         """Whether a pin of its bone holds it, or how high it is above the lowest foot, in armature space."""
@@ -138,7 +145,8 @@ class GrabSession:
         for k, limb in enumerate(body.limbs):
             leg = limb.reach if limb.found.kind == "LEG" else 0.0
             bone = self.joint_bone(k)
-            ends[names.index(bone)] = GrabJoint(bone, k, limb.found.end < 0, leg, k in self.posed.chains)
+            soles = tuple((names[sole], body.rest_heights[sole]) for sole in limb.soles)
+            ends[names.index(bone)] = GrabJoint(bone, k, limb.found.end < 0, leg, soles, k in self.posed.chains)
         return [*(found | ends).values()]
 
     # Posing
@@ -161,7 +169,7 @@ class GrabSession:
         posed, body = self.posed, self.posed.body
         if drag.kind == "JOINT" and drag.limb in posed.chains:
             raise ChainError(messages.GRAB_KNEE_OF_CHAIN(bone=posed.chains[drag.limb]))
-        if drag.kind == "HIPS" and body.hips in body.bones.locked[1]:
+        if drag.kind == "HIPS" and body.hips in body.bones.still[1]:
             raise ChainError(messages.GRAB_LOCKED(bone=posed.names[body.hips]))
         goal = point(posed.world.inverted_safe() @ goal_world)
         mirrored = self._mirrored(drag, goal)
@@ -204,19 +212,19 @@ class GrabSession:
                 raise ChainError(messages.GRAB_LOCKED(bone=bone.name))
 
     def _write(self, channels: Channels) -> None:
-        wanted: dict[tuple[str, str], Raw] = {}
-        body = self.posed.body.bones
+        wanted: dict[tuple[str, str], Quaternion | Point] = {}
+        body, bones = self.posed.body.bones, self.ob.pose.bones
         for k, turn in channels.turns.items():
-            bone = self.ob.pose.bones[body.names[k]]
-            near = self._before.get((bone.name, bone.rotation_mode)) or raw_values(bone, bone.rotation_mode)
-            wanted[bone.name, bone.rotation_mode] = raw_of(Quaternion(turn), bone.rotation_mode, near)
+            wanted[body.names[k], bones[body.names[k]].rotation_mode] = Quaternion(turn)
         for k, location in channels.locations.items():
             wanted[body.names[k], LOCATION] = location
         for channel in [channel for channel in self._before if channel not in wanted]:
             self._put(channel, self._before.pop(channel))
-        for (name, mode), raw in wanted.items():
-            self._before.setdefault((name, mode), raw_values(self.ob.pose.bones[name], mode))
-            self._put((name, mode), raw)
+        for (name, mode), value in wanted.items():
+            if (name, mode) not in self._before:
+                self._before[name, mode] = raw_values(bones[name], mode)
+            near = self._before[name, mode]
+            self._put((name, mode), value if mode == LOCATION else raw_of(value, mode, near))
 
     def _put(self, channel: tuple[str, str], raw: Raw) -> None:
         name, mode = channel

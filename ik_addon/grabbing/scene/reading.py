@@ -19,6 +19,7 @@ from ..solving.body import Body, hips_of
 from ..solving.drag import Drag
 from ..solving.geometry import Point, Turn, unit
 from ..solving.limb import FoundParts
+from ..solving.limits import JointLimits
 from ..solving.skeleton import Skeleton, basis_of, point
 
 _HEAD = re.compile(r"(?<![a-z])(head|kopf|cabeza|tete|testa)(?![a-z]*track|[a-z]*top)")
@@ -119,6 +120,11 @@ class GrabBody:
                 raise ChainError(messages.GRAB_UNEVEN(bone=uneven.name))
 
 
+def up_of(evaluated: bpy.types.Object) -> Vector:
+    """The world's up in the space of an armature object."""
+    return (evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))).normalized()
+
+
 def _parts(limb: FoundLimb, index: dict[str, int]) -> FoundParts:
     return FoundParts(
         limb.kind,
@@ -149,7 +155,6 @@ def _skeleton(
     )
     rests = np.linalg.solve(at_rest[parents], at_rest[:-1])
     frames = poses[parents] @ rests
-    up = evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
     # Arms that something else moves do not hang.
     moved = {limb.bones[0] for limb in limbs if any(movers_of([ob.pose.bones[limb.bones[0]]]))}
     turns = _turns(own)
@@ -166,18 +171,28 @@ def _skeleton(
         turns,
         [point(bone.location) for bone in own],
         [point(bone.scale) for bone in own],
-        point(up.normalized()),
+        point(up_of(evaluated)),
         rigged,
         (
             frozenset(k for k, bone in enumerate(own) if any(bone.lock_rotation) or bone.name in moved),
             frozenset(k for k, bone in enumerate(own) if any(bone.lock_location)),
         ),
-        {
+        hinges={
             index[name]: hinge
             for name in (name for limb in limbs for name in limb.bones[1:])
             if (hinge := _hinge(ob.pose.bones[name], frames[index[name]], turns[index[name]]))
         },
+        limits={k: each for k, bone in enumerate(own) if (each := _limits(bone, turns[k]))},
     )
+
+
+def _limits(bone: bpy.types.PoseBone, turn: Turn) -> JointLimits | None:
+    """What its limits and locks for IK, and locks of some of its rotation, leave free; None: all, or nothing."""
+    limits, locked = limits_of(bone), [axis for axis in range(3) if bone.lock_rotation[axis]]
+    ranges = {axis: getattr(limits, "xyz"[axis]) for axis in range(3)} if limits else {}
+    ranges = {axis: (least, most) for axis, (least, most) in ranges.items() if most - least < tau}
+    order = "XYZ" if bone.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else bone.rotation_mode
+    return JointLimits(turn, ranges, locked, order) if (ranges or locked) and len(locked) < 3 else None
 
 
 def _hinge(bone: bpy.types.PoseBone, frame: np.ndarray, turn: Turn) -> tuple[Point, float, float] | None:

@@ -12,6 +12,8 @@ from .trunk import Trunk
 
 ON_GROUND = 0.03
 """Of a leg: a foot that is no higher above the lowest one is on the ground."""
+_LYING = 0.5
+"""Of the body's size: feet that are so much apart in height at rest do not stand there."""
 _MIDDLE = 0.05
 """Of the body's size: what is no farther from its middle is on neither side."""
 
@@ -21,6 +23,7 @@ class Body:
 
     hips, chest: bones; the line leads from one to the other. size: the reach of the longest limb. forward, facing: to
     where its feet and its head point. middle: between the roots of the limbs it stands on.
+    rest_heights: of the bones of soles.
     """
 
     def __init__(self, bones: Skeleton, found: Sequence[FoundParts], heads: Sequence[int] = ()) -> None:
@@ -34,14 +37,22 @@ class Body:
         self.size = max((limb.reach for limb in self.limbs), default=far)
         self.middle = g.mean(lower)
         self.aside = g.unit(g.cross(bones.up, self.forward))
-        base = bones.heads[self.hips] if self.hips in bones.locked[1] else self.middle
+        base = bones.heads[self.hips] if self.hips in bones.still[1] else self.middle
         pivots = [base, *(bones.heads[bone] for bone in self.line[1:])]
         is_beast = any(limb.found.place for limb in self.limbs)
-        stiff = [k for k, bone in enumerate(self.line) if bone in bones.locked[0]]
+        stiff = [k for k, bone in enumerate(self.line) if bone in bones.still[0]]
         self.trunk = Trunk(pivots, g.mean(upper), self.aside, is_beast, stiff)
         self.neck = self._find_neck(heads)
         legs = [limb for limb in self.limbs if limb.found.kind == "LEG"] or self.limbs
-        self.ground = min((g.dot(limb.end, bones.up) for limb in legs), default=0.0)
+        at_rest = [self._height(limb.soles[0], bones.at_rest[:, :3, 3]) for limb in legs]
+        # At rest all feet stand, unless the body lies.
+        stands = at_rest and max(at_rest) - min(at_rest) < _LYING * self.size
+        self.rest_heights = {
+            bone: self._height(bone, bones.at_rest[:, :3, 3]) if stands else 0.0
+            for limb in self.limbs
+            for bone in limb.soles
+        }
+        self.ground = min((self._lift(limb) for limb in legs), default=0.0)
 
     def _find_line(self, found: Sequence[FoundParts]) -> None:
         bones, self.hips = self.bones, hips_of(self.bones, found)
@@ -84,13 +95,19 @@ class Body:
     def _is_in_middle(self, bone: int) -> bool:
         return abs(g.dot(g.sub(self.bones.heads[bone], self.middle), self.aside)) < _MIDDLE * self.size
 
-    def lift_of(self, end: g.Point) -> float:
-        """How high a place is above the lowest foot of the pose before."""
-        return g.dot(end, self.bones.up) - self.ground
+    def _height(self, bone: int, heads: Sequence | np.ndarray) -> float:
+        return g.dot(point(heads[bone]), self.bones.up)
+
+    def _lift(self, limb: GrabLimb) -> float:
+        return min(self._height(bone, self.bones.heads) - self.rest_heights[bone] for bone in limb.soles)
+
+    def lift_of(self, limb: GrabLimb, end: g.Point) -> float:
+        """How much higher than the lowest foot of the pose before a foot is with its ankle there, seen from rest."""
+        return self._lift(limb) - self.ground + g.dot(g.sub(end, limb.end), self.bones.up)
 
     def is_standing(self, limb: GrabLimb) -> bool:
         """True for a leg whose foot is on the ground, by the lowest one."""
-        return limb.found.kind == "LEG" and self.lift_of(limb.end) <= ON_GROUND * limb.reach
+        return limb.found.kind == "LEG" and self.lift_of(limb, limb.end) <= ON_GROUND * limb.reach
 
 
 def hips_of(bones: Skeleton, found: Sequence[FoundParts]) -> int:

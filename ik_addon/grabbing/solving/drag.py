@@ -1,30 +1,27 @@
 """One step of a drag: layers of style choose turns and a wish, one projection and a triangle a limb make them exact."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import atan2, radians
+from math import acos, atan2, hypot, radians
 from typing import Literal
 
 from . import geometry as g
-from .arc import Arc
 from .body import Body
 from .holding import Ball, Shell, held_shift, outside
-from .limb import GrabLimb
+from .parts import gaze_moves, knee_moves, row_moves
 from .skeleton import Channels, TruePose
 from .trunk import begun, capped, together, turn_towards
 
 Kind = Literal["LIMB", "JOINT", "HIPS", "CHEST", "HEAD", "GAZE", "ROW"]
 
-_EASE, _EASE_OF_HEELS = 0.04, 0.01
+_EASE, _EASE_OF_HEELS = 0.04, 0.005
 """Of the body's size: over it each layer begins."""
 _SPINE_FROM, _HIPS_FROM, _HEAD_FROM, _HEELS_FROM = 0.9, 0.97, 0.985, 0.99
 """Of a limb's, or the neck's, reach: from there on spine, hips, and heels give."""
 _STIFF, _BESIDE = 0.15, 10.0
 """Of a limb's reach: one that folds no nearer stays on the side of a ball of this radius, almost a plane."""
-_GIRDLE, _HEEL, _GAZE = radians(18.0), radians(50.0), radians(100.0)
-"""By which a girdle, a foot on its ball, and a head turn at most."""
-_CURL = radians(70.0)
-"""By which each joint of a tail bends more at most."""
+_GIRDLE, _HEEL = radians(18.0), radians(50.0)
+"""By which a girdle, and a foot on its ball, turn at most."""
 _LIFT = 0.6
 """Of the way from ankle to ball: so much longer a leg gets by that."""
 _BALANCE = 0.6
@@ -90,7 +87,7 @@ class GrabbedPose:
     off. shift: of the hips. turn: of the spine, a rotation vector."""
 
     channels: Channels
-    moves: Mapping[int, g.Move]
+    moves: dict[int, g.Move]
     missed: float = 0.0
     unheld: float = 0.0
     shift: g.Point = g.ORIGIN
@@ -105,30 +102,89 @@ def grabbed(
     options: GrabOptions | None = None,
     mirrored: Mapping[int, g.Point] | None = None,
 ) -> GrabbedPose:
-    """The pose in which what is dragged is at `goal`, as near as what is held allows: a function of the pose before and
-    of `goal` alone. held: by the numbers of limbs. mirrored: goals of limbs that are dragged along, by their numbers.
+    """The pose in which what is dragged is at `goal`, as near as what is held, limits and locks allow: a function of
+    the pose before and of `goal` alone. held: by the numbers of limbs. mirrored: goals of limbs that are dragged along,
+    by their numbers.
     """
     goals = ({drag.limb: goal} if drag.limb >= 0 else {}) | dict(mirrored or {})
     if drag.kind in ("JOINT", "ROW", "GAZE"):
-        return _part_moved(body, drag, goal, goals, held)
+        return _part_grabbed(body, drag, goal, goals, held)
     held = {k: held[k] for k in sorted(held) if k not in goals}
     step = _Step(body, drag, goal, goals, held, options or GrabOptions())
     result = step.pose()
-    if result.unheld > _MET * body.size:
-        # The largest part of the turns with which what is held reaches; with none of them it does as it did before.
-        low, high = 0.0, 1.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            fits = replace(step, part=middle).pose().unheld <= _MET * body.size
-            low, high = (middle, high) if fits else (low, middle)
-        step = replace(step, part=low)
+    styled = {*body.line, *(limb.girdle for limb in body.limbs), *(body.neck.links if body.neck else ())}
+    if not step.is_held(result, styled):
+        # As much of the turns as what is held, and their limits, allow; with none of them it does as it did before.
+        turned = step
+        step = replace(step, part=_largest(lambda part: (it := replace(turned, part=part)).is_held(it.pose(), styled)))
+        result = step.pose()
+    limited = body.bones.limits.keys()
+    if not step.is_held(result, limited):
+        # As much of the way as the limits of limbs allow.
+        going = step
+        step = replace(step, way=_largest(lambda way: (it := replace(going, way=way)).is_held(it.pose(), limited)))
         result = step.pose()
     return step.corrected(result)
 
 
+def _largest(fits: Callable[[float], bool]) -> float:
+    """The part up to which something fits that does not fit as a whole: up from nothing, then by halving."""
+    low, high = 0.0, 1.0
+    for part in (1 / 16, 1 / 8, 1 / 4, 1 / 2):
+        if not fits(part):
+            high = part
+            break
+        low = part
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _angle_to(root: g.Point, ankle: g.Point, axis: g.Point, far: float) -> float:
+    """By how much an ankle turns about a unit axis through the origin to come so near to a root, or as near as it can:
+    the cosine rule, where the product of both is a wave of the angle."""
+    still = g.dot(root, axis) * g.dot(ankle, axis)
+    cosine, sine = g.dot(root, ankle) - still, g.dot(root, g.cross(axis, ankle))
+    level = (g.dot(root, root) + g.dot(ankle, ankle) - far * far) / 2.0 - still
+    return max(atan2(sine, cosine) - acos(min(level / max(hypot(cosine, sine), 1e-12), 1.0)), 0.0)
+
+
+def _part_grabbed(
+    body: Body, drag: Drag, goal: g.Point, goals: Mapping[int, g.Point], held: Mapping[int, Pin]
+) -> GrabbedPose:
+    """A pose in which a knee, a tail, or the head alone moves, as far on the way as limits allow."""
+
+    def moves_at(way: float) -> dict[int, g.Move]:
+        def at(start: g.Point, end: g.Point) -> g.Point:
+            return g.between(start, end, way)
+
+        if drag.kind == "GAZE":
+            return gaze_moves(body, at(drag.start(body), goal))
+        if drag.kind == "ROW":
+            return row_moves(body, drag.row, at(drag.start(body), goal))
+        knees = {k: (body.limbs[k], at(body.limbs[k].points[1], goals[k]), held.get(k)) for k in goals}
+        return {
+            bone: move
+            for limb, end, pin in knees.values()
+            for bone, move in knee_moves(limb, end, pin is not None and pin.place, bool(pin and pin.rotation)).items()
+        }
+
+    def fits(way: float) -> bool:
+        return body.bones.allows(moves_at(way), body.bones.limits)
+
+    moves, channels = moves_at(1.0 if fits(1.0) else _largest(fits)), Channels()
+    channels.write(body.bones, moves, moves, body.size)
+    if drag.kind == "GAZE":
+        return GrabbedPose(channels, moves)
+    bone = body.limbs[drag.limb].links[1] if drag.limb >= 0 else drag.row[-1]
+    return GrabbedPose(channels, moves, g.distance(g.moved(moves[bone], drag.start(body)), goal))
+
+
 @dataclass
 class _Step:
-    """A step on its way. goals: of the limbs that are dragged. part: of all turns that are taken."""
+    """A step on its way. goals: of the limbs that are dragged. part: of all turns that are taken; way: of the way from
+    the pose before, to where `at`, and `ends` of limbs, are."""
 
     body: Body
     drag: Drag
@@ -137,9 +193,12 @@ class _Step:
     held: Mapping[int, Pin]
     options: GrabOptions
     part: float = 1.0
+    way: float = 1.0
 
     def __post_init__(self) -> None:
         body = self.body
+        self.at = g.between(self.drag.start(body), self.goal, self.way)
+        self.ends = {k: g.between(body.limbs[k].end, goal, self.way) for k, goal in self.goals.items()}
         self.placed = [k for k in self.held if self.held[k].place]
         self.neck = body.neck if self.drag.kind == "HEAD" else None
         self.ease = _EASE * body.size
@@ -168,12 +227,12 @@ class _Step:
         self.carried = [g.after(going, move) for move in carried]
         moves = dict(zip(body.line, line, strict=True))
         if self.neck:
-            moves |= self.neck.moves(line[-1], self.goal)
+            moves |= self.neck.moves(line[-1], self.at)
         unheld = 0.0
         for k, limb in enumerate(body.limbs):
             if k in self.girdles and limb.girdle >= 0:
                 moves[limb.girdle] = self.carried[k]
-            if k in self.goals or k in self.held:
+            if k in self.ends or k in self.held:
                 moves |= self._limb_moves(k, self._end_of(k))
                 if k in self.placed:
                     unheld = max(unheld, g.distance(limb.reached(moves), self._end_of(k)))
@@ -181,18 +240,21 @@ class _Step:
                 moves |= self._free_moves(k)
         return GrabbedPose(Channels(), moves, 0.0, unheld, shift, turn)
 
+    def is_held(self, result: GrabbedPose, among: Iterable[int]) -> bool:
+        """Whether all that is held is where it was, and the limits of some bones are kept."""
+        return result.unheld <= _MET * self.body.size and self.body.bones.allows(result.moves, among)
+
     # Layers
 
     def _first_wish(self) -> g.Point:
         """Where the hips would go for what is dragged itself."""
-        body, goal = self.body, self.goal
+        body = self.body
         if self.drag.kind == "HIPS":
             lower = [k for k in self.placed if body.limbs[k].found.is_lower]
             still = [g.NO_MOVE] * len(body.limbs)
-            return held_shift(
-                g.sub(goal, self.drag.start(body)), self._shells(lower, still, self.spare), [], body.bones.up
-            )
-        feet = [k for k in self.goals if body.limbs[k].found.is_lower]
+            way = g.sub(self.at, self.drag.start(body))
+            return held_shift(way, self._shells(lower, still, self.spare), [], body.bones.up)
+        feet = [k for k in self.ends if body.limbs[k].found.is_lower]
         shift = g.mul(g.total(self._support_shift(k) for k in feet), 1.0 / max(len(feet), 1))
         return g.mul(shift, min(1.0, self.options.balance / _BALANCE))
 
@@ -204,16 +266,16 @@ class _Step:
             return g.ORIGIN
 
         def middle(end: g.Point) -> g.Point:
-            lift = min(max(body.lift_of(end) / (_LIFTED * limb.reach), 0.0), 1.0)
+            lift = min(max(body.lift_of(limb, end) / (_LIFTED * limb.reach), 0.0), 1.0)
             bears = 1.0 - lift * lift * (3.0 - 2.0 * lift)
             return g.mul(g.add(g.total(standing), g.mul(end, bears)), 1.0 / (len(standing) + bears))
 
-        return g.across(g.sub(middle(self.goals[k]), middle(limb.end)), body.bones.up)
+        return g.across(g.sub(middle(self.ends[k]), middle(limb.end)), body.bones.up)
 
     def _turns(self, first_wish: g.Point) -> tuple[g.Point, g.Point]:
         """The turn of the spine, and where the hips would go with it; notes those of the girdles."""
         trunk, drag = self.body.trunk, self.drag
-        own = turn_towards(trunk.pivot, trunk.top, self.goal, self._limit) if drag.kind == "CHEST" else g.ORIGIN
+        own = turn_towards(trunk.pivot, trunk.top, self.at, self._limit) if drag.kind == "CHEST" else g.ORIGIN
         turn, wish = own, first_wish
         for _ in range(_PASSES):
             turn = g.add(own, together(self._asked_turns(trunk.moves(own, wish))))
@@ -225,7 +287,7 @@ class _Step:
             top = g.moved(trunk.moves(turn, g.ORIGIN if drag.kind == "CHEST" else first_wish)[-1], trunk.top)
             if drag.kind == "CHEST":
                 # Where it is dragged.
-                wish = g.sub(self.goal, top)
+                wish = g.sub(self.at, top)
             elif drag.kind != "HIPS":
                 # The mass stays above the feet.
                 leans = g.across(g.sub(g.sub(top, trunk.top), first_wish), self.body.bones.up)
@@ -240,7 +302,7 @@ class _Step:
         body = self.body
         pivot = g.moved(line[0], body.trunk.pivot)
         asked, self.girdles = [], {}
-        for k in sorted({*self.goals, *self.placed}):
+        for k in sorted({*self.ends, *self.placed}):
             limb = body.limbs[k]
             if limb.found.is_lower:
                 continue
@@ -255,8 +317,8 @@ class _Step:
             asked.append(turn_towards(pivot, root, self._ahead(pivot, root, goal), self._limit, lack))
         if self.neck:
             base = g.moved(line[-1], self.neck.base)
-            lack = g.distance(self.goal, base) - max(_HIPS_FROM * self.neck.far, self.neck.chord)
-            asked.append(turn_towards(pivot, base, self.goal, self._limit, begun(lack, self.ease)))
+            lack = g.distance(self.at, base) - max(_HIPS_FROM * self.neck.far, self.neck.chord)
+            asked.append(turn_towards(pivot, base, self.at, self._limit, begun(lack, self.ease)))
         return asked
 
     def _ahead(self, pivot: g.Point, root: g.Point, goal: g.Point) -> g.Point:
@@ -277,14 +339,14 @@ class _Step:
 
     def _balls(self, line: Sequence[g.Move], carried: Sequence[g.Move]) -> list[Ball]:
         """The shifts with which the dragged limbs or the head reach."""
-        limbs = [(k, self.body.limbs[k]) for k in sorted(self.goals)]
+        limbs = [(k, self.body.limbs[k]) for k in sorted(self.ends)]
         balls = [
-            (g.sub(self.goals[k], g.moved(carried[k], limb.root)), max(_HIPS_FROM * limb.reach, limb.open_before))
+            (g.sub(self.ends[k], g.moved(carried[k], limb.root)), max(_HIPS_FROM * limb.reach, limb.open_before))
             for k, limb in limbs
         ]
         if self.neck:
             base = g.moved(line[-1], self.neck.base)
-            balls.append((g.sub(self.goal, base), max(_HEAD_FROM * self.neck.far, self.neck.chord)))
+            balls.append((g.sub(self.at, base), max(_HEAD_FROM * self.neck.far, self.neck.chord)))
         return balls
 
     def _lifted_heels(self, carried: Sequence[g.Move], wish: g.Point, balls: Sequence[Ball]) -> dict[int, g.Turn]:
@@ -295,10 +357,12 @@ class _Step:
         for k, foot in self.feet.items():
             limb = body.limbs[k]
             root = g.add(g.moved(carried[k], limb.root), shift)
-            lack = g.distance(limb.end, root) - max(_HEELS_FROM * limb.reach, limb.open_before)
-            angle = capped(begun(lack, _EASE_OF_HEELS * body.size) / g.norm(foot), _HEEL, 2)
-            if angle > 0.0:
-                heels[k] = g.turn_by(g.mul(g.unit(g.cross(foot, body.bones.up)), -angle * self.part))
+            away = g.distance(limb.end, root)
+            lack = begun(away - max(_HEELS_FROM * limb.reach, limb.open_before), _EASE_OF_HEELS * body.size)
+            if lack > 0.0:
+                axis = g.unit(g.cross(body.bones.up, foot))
+                angle = _angle_to(g.sub(root, limb.ball or root), g.mul(foot, -1.0), axis, away - lack)
+                heels[k] = g.turn_by(g.mul(axis, capped(angle, _HEEL) * self.part))
         return heels
 
     def _shift(
@@ -306,7 +370,7 @@ class _Step:
     ) -> g.Point:
         """Exact: the shift of the hips with which all that is held reaches. longer: what legs have in hand."""
         body = self.body
-        if body.hips in body.bones.locked[1]:
+        if body.hips in body.bones.still[1]:
             return g.ORIGIN
         if not self.options.hips and self.drag.kind != "HIPS":
             wish, balls = g.ORIGIN, []
@@ -334,30 +398,30 @@ class _Step:
         limb = self.body.limbs[k]
         if k in self.heels and limb.ball is not None:
             return g.add(limb.ball, g.rotate(self.heels[k], g.sub(limb.end, limb.ball)))
-        return self.goals.get(k, limb.end)
+        return self.ends.get(k, limb.end)
 
     def _limb_moves(self, k: int, goal: g.Point) -> dict[int, g.Move]:
-        limb = self.body.limbs[k]
-        if k in self.goals:
+        limb, carried = self.body.limbs[k], self.carried[k]
+        if k in self.ends:
             keeps = limb.found.kind == "LEG" if self.options.keeps is None else self.options.keeps
-            return limb.closed(self.carried[k], goal, g.NO_TURN if keeps else None)
+            return limb.allowed_end(limb.closed(carried, goal, g.NO_TURN if keeps else None))
         held = self.held[k]
         if not held.place:
             # Its orientation alone: the limb rides, and its end turns back.
-            at = g.moved(self.carried[k], limb.end)
+            at = g.moved(carried, limb.end)
             return {limb.found.end: g.bringing(g.NO_TURN, limb.end, at)} if limb.found.end >= 0 else {}
-        moves = limb.closed(self.carried[k], goal, self.heels.get(k, g.NO_TURN) if held.rotation else None)
+        moves = limb.closed(carried, goal, self.heels.get(k, g.NO_TURN) if held.rotation else None)
         return moves | ({limb.found.toe: g.NO_MOVE} if k in self.heels else {})
 
     def _free_moves(self, k: int) -> dict[int, g.Move]:
         """A limb that is free goes along; an arm leans less than what carries it, and what is not parented to its limb
         is brought."""
-        limb, carried = self.body.limbs[k], self.carried[k]
+        limb, carried, bones = self.body.limbs[k], self.carried[k], self.body.bones
         move = carried
-        if limb.found.kind == "ARM" and limb.links[0] not in self.body.bones.locked[0]:
-            leaning = g.rotate(carried[0], self.body.bones.up)
-            axis = g.cross(leaning, self.body.bones.up)
-            angle = _HANG * atan2(g.norm(axis), g.dot(leaning, self.body.bones.up))
+        if limb.found.kind == "ARM" and limb.links[0] not in {*bones.still[0], *bones.limits}:
+            leaning = g.rotate(carried[0], bones.up)
+            axis = g.cross(leaning, bones.up)
+            angle = _HANG * atan2(g.norm(axis), g.dot(leaning, bones.up))
             back = g.times(g.turn_by(g.mul(g.unit(axis), angle)), carried[0])
             move = g.bringing(back, limb.root, g.moved(carried, limb.root))
         ends = {limb.found.end: move} if limb.found.end >= 0 and not limb.found.rides else {}
@@ -365,88 +429,27 @@ class _Step:
 
     def corrected(self, result: GrabbedPose) -> GrabbedPose:
         """The channels; ends of limbs that Blender's matrices bring elsewhere are brought back, once."""
-        body, size = self.body, self.body.size
-        moves, channels = dict(result.moves), Channels()
-        channels.write(body.bones, moves, moves, size)
+        body, drag, moves, channels = self.body, self.drag, result.moves, Channels()
+        channels.write(body.bones, moves, moves, body.size)
         true = TruePose(body.bones, channels)
-        for k in sorted({*self.placed, *self.goals}):
-            limb, goal = body.limbs[k], self._end_of(k)
-            if limb.is_rigged or g.distance(limb.reached(moves), goal) > _MET * size:
-                continue
-            if k in self.heels and limb.ball is not None:
-                error = g.sub(true.end(limb.found.end, limb.ball), limb.ball)
-            else:
-                error = g.sub(true.end(limb.tip, limb.end), goal)
-            again = self._limb_moves(k, g.sub(goal, error))
-            if k in self.heels:
-                again.pop(limb.found.toe)
-            moves |= again
-            channels.write(body.bones, moves, again, size)
-        missed = g.distance(self._dragged_to(moves, TruePose(body.bones, channels)), self.goal)
-        return replace(result, channels=channels, moves=moves, missed=missed)
-
-    def _dragged_to(self, moves: dict[int, g.Move], true: TruePose) -> g.Point:
-        body, drag = self.body, self.drag
-        if drag.limb >= 0:
-            limb = body.limbs[drag.limb]
-            return limb.reached(moves) if limb.is_rigged else true.end(limb.tip, limb.end)
-        bone = self.neck.links[-1] if self.neck else body.hips if drag.kind == "HIPS" else body.chest
-        return true.end(bone, drag.start(body))
-
-
-def _part_moved(
-    body: Body, drag: Drag, goal: g.Point, goals: Mapping[int, g.Point], held: Mapping[int, Pin]
-) -> GrabbedPose:
-    """A pose in which a knee, a tail, or the head alone moves."""
-    if drag.kind == "JOINT":
-        moves = {}
-        for k, each in goals.items():
-            moves |= _knee_moves(body.limbs[k], each, held.get(k))
-        reached = g.moved(moves[body.limbs[drag.limb].links[1]], drag.start(body))
-    elif drag.kind == "ROW":
-        down = g.mul(g.add(body.bones.up, body.forward), -1.0)
-        row = Arc(body.bones, drag.row, drag.start(body), down, _CURL)
-        moves = row.moves(g.NO_MOVE, goal)
-        reached = g.moved(moves[drag.row[-1]], row.end)
-    else:
-        moves = _gaze_moves(body, goal)
-        reached = goal
-    channels = Channels()
-    channels.write(body.bones, moves, moves, body.size)
-    return GrabbedPose(channels, moves, g.distance(reached, goal))
-
-
-def _knee_moves(limb: GrabLimb, goal: g.Point, held: Pin | None) -> dict[int, g.Move]:
-    """A knee or an elbow goes round its circle if the end is held, else the whole limb aims it there."""
-    if held is not None and held.place:
-        was, now = (g.unit(g.across(g.sub(at, limb.root), limb.along), limb.side) for at in (limb.points[1], goal))
-        side = g.rotate(g.swing(was, now, limb.along), limb.side)
-        return limb.closed(g.NO_MOVE, limb.end, g.NO_TURN if held.rotation else None, side)
-    arm = g.unit(g.sub(limb.points[1], limb.root))
-    move = g.about(limb.root, g.swing(arm, g.unit(g.sub(goal, limb.root), arm), limb.axis))
-    moves = dict.fromkeys(limb.links, move)
-    if limb.found.end >= 0 and not limb.found.rides:
-        moves[limb.found.end] = g.bringing(g.NO_TURN, limb.end, g.moved(move, limb.end))
-    return moves
-
-
-def _gaze_moves(body: Body, goal: g.Point) -> dict[int, g.Move]:
-    """The neck turns half of the way, and the head the rest: it faces the goal, or as far that way as it can."""
-    neck = body.neck
-    if neck is None:
-        return {}
-    heads, count = body.bones.heads, len(neck.links)
-    moves, move = {}, g.NO_MOVE
-    for k, bone in enumerate(neck.links):
-        way = g.unit(g.sub(goal, g.moved(move, heads[neck.links[-1]])), body.facing)
-        axis = g.cross(body.facing, way)
-        angle = min(atan2(g.norm(axis), g.dot(body.facing, way)), _GAZE)
-        part = 1.0 if k == count - 1 else 0.5 * (k + 1) / (count - 1)
-        move = g.bringing(
-            g.turn_by(g.mul(g.unit(axis, body.bones.up), angle * part)), heads[bone], g.moved(move, heads[bone])
-        )
-        moves[bone] = move
-    return moves
-
-
-__all__ = ["Body", "Drag", "GrabOptions", "GrabbedPose", "Pin", "grabbed"]
+        at = g.ORIGIN
+        for k in sorted({*self.placed, *self.ends}):
+            limb, goal, error = body.limbs[k], self._end_of(k), g.ORIGIN
+            if not limb.is_rigged:
+                on_ball = k in self.heels and limb.ball is not None
+                error = (
+                    g.sub(true.end(limb.found.end, limb.ball), limb.ball)
+                    if on_ball
+                    else g.sub(true.end(limb.tip, limb.end), limb.reached(moves))
+                )
+                if g.distance(limb.reached(moves), goal) <= _MET * body.size:
+                    again = self._limb_moves(k, g.sub(goal, error))
+                    again = {bone: move for bone, move in again.items() if not on_ball or bone != limb.found.toe}
+                    moves |= again
+                    channels.write(body.bones, moves, again, body.size)
+            if k == drag.limb:
+                at = g.add(limb.reached(moves), error)
+        if drag.limb < 0:
+            bone = self.neck.links[-1] if self.neck else body.hips if drag.kind == "HIPS" else body.chest
+            at = true.end(bone, drag.start(body))
+        return replace(result, channels=channels, moves=moves, missed=g.distance(at, self.goal))

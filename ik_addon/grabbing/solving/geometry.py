@@ -64,6 +64,11 @@ def across(a: Point, axis: Point) -> Point:
     return sub(a, mul(axis, dot(a, axis)))
 
 
+def between(a: Point, b: Point, part: float) -> Point:
+    """At a part of the way from one point to another."""
+    return b if part == 1.0 else add(mul(a, 1.0 - part), mul(b, part))
+
+
 def total(points: Iterable[Point]) -> Point:
     """The sum."""
     x = y = z = 0.0

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from math import atan2, cos, hypot, pi, sqrt, tau
 
 from . import geometry as g
+from .limits import nearest_swivel
 from .skeleton import Skeleton
 
-_SPARE = 2e-4
-"""Of its reach: so much a held limb keeps bent, for a straight one has no plane."""
+_SPARE = 0.004
+"""Of its reach: so much a held limb keeps bent, for a straight one has no plane and turns at once."""
+_NEAREST = 0.05
+"""Of its reach: the root of a held limb comes no nearer to its end, for beside that it would turn at once."""
 _STRAIGHT = 2.5e-4
 """Of its reach by which a limb bulges at least to have a plane of its own."""
 _NO_LEVER = 0.02
 """Of a limb's length: a girdle that is shorter turns for nothing."""
-
-
 _HINGE = 0.7
 """Cosine of the angle between the axis of a knee that is a hinge and that about which it bends in its pose."""
+_HALVINGS = 20
 
 
 @dataclass(frozen=True)
@@ -45,27 +47,28 @@ class GrabLimb:
     root, end: where it begins and ends. points: its joints, root to end. links: the first bone of each link.
     reach, least: the longest and shortest distance to which its triangle opens and folds. shell: the same with what a
     held one keeps in hand, and never so that the pose before would be out of it. at: which bone of the line carries it.
-    girdle: the bone between line and limb, -1 without. ball: where a foot's toe begins, or None.
+    girdle: the bone between line and limb, -1 without. ball: where a foot's toe begins, or None. soles: the bones
+    of ankle and ball.
     """
 
     def __init__(self, bones: Skeleton, found: FoundParts, line: Sequence[int], forward: g.Point) -> None:
-        self.found = found
+        self.found, self._bones = found, bones
         self.links = [bone for bone in found.bones if bone not in found.segments]
         self.tip, self.is_rigged = found.bones[-1], found.bones[-1] in bones.rigged
         self.end = bones.heads[found.end] if found.end >= 0 else bones.tails[self.tip]
         self.points = [*(bones.heads[bone] for bone in self.links), self.end]
         self.root = self.points[0]
-        self._open(forward, bones)
-        rolls = found.kind == "LEG" and found.toe >= 0 and found.rides
-        self.ball = bones.heads[found.toe] if rolls else None
+        self._open(forward)
+        self.ball = bones.heads[found.toe] if found.kind == "LEG" and found.toe >= 0 and found.rides else None
+        self.soles = [bone for bone in (found.end, found.toe) if bone >= 0] or [self.tip]
         above = [*bones.above(self.links[0])][1:]
         self.at = max((k for k, bone in enumerate(line) if bone in above), default=0)
         between = above[: above.index(line[self.at])] if line[self.at] in above else []
-        lever = {bone: g.distance(bones.heads[bone], self.root) for bone in between if bone not in bones.locked[0]}
+        lever = {bone: g.distance(bones.heads[bone], self.root) for bone in between if bone not in bones.still[0]}
         girdle = max(lever, key=lambda bone: lever[bone], default=-1) if not found.is_lower else -1
         self.girdle = girdle if girdle >= 0 and lever[girdle] >= _NO_LEVER * self.reach else -1
 
-    def _open(self, forward: g.Point, bones: Skeleton) -> None:
+    def _open(self, forward: g.Point) -> None:
         """The triangle of the pose before: two links, or more of them in two groups that turn as one each."""
         links = [g.sub(b, a) for a, b in itertools.pairwise(self.points)]
         self.groups = _groups(links)
@@ -78,11 +81,11 @@ class GrabLimb:
             # A straight limb: knees go ahead, elbows back.
             side = g.across(forward if self.found.kind == "LEG" else g.mul(forward, -1.0), self.along)
             if g.norm(side) < 0.1:
-                side = g.across(bones.up, self.along)
+                side = g.across(self._bones.up, self.along)
         self.side = g.unit(side)
         # Turned more about it, it bends more.
         self.axis = g.cross(self.side, self.along)
-        knee = bones.hinges.get(self.links[1]) if len(self.links) == 2 else None
+        knee = self._bones.hinges.get(self.links[1]) if len(self.links) == 2 else None
         self._bend(*(knee or (self.axis, -tau, tau)))
 
     def _bend(self, hinge: g.Point, least: float, most: float) -> None:
@@ -101,7 +104,8 @@ class GrabLimb:
         self._bends = min(max(self._straight, least), 0.0), max(min(self._straight + pi, most), 0.0)
         self.reach, self.least = (sqrt(max(fixed + swing * cos(b - self._straight), 0.0)) for b in self._bends)
         spare = _SPARE * self.reach
-        self.shell = max(self.reach - spare, self.open_before), min(self.least + spare, self.open_before)
+        near = max(self.least + spare, _NEAREST * self.reach)
+        self.shell = max(self.reach - spare, self.open_before), min(near, self.open_before)
 
     def closed(
         self, carried: g.Move, goal: g.Point, end_turn: g.Turn | None, side: g.Point | None = None
@@ -110,7 +114,7 @@ class GrabLimb:
 
         carried: how its root is moved. end_turn: how the bone at its end turns; None: as the last link. side: to where
         the limb bends, None: as before, brought by the shortest swing from where a leg's foot, or an arm's chest, has
-        it.
+        it; from there it swivels as far as limits of its joints ask.
         """
         root = g.moved(carried, self.root)
         away = g.sub(goal, root)
@@ -125,17 +129,54 @@ class GrabLimb:
         first, second = self._sides
         opened = g.rotate(plane, g.unit(g.add(first, g.rotate(bent, second)), self.along))
         upper = g.times(g.swing(opened, along, g.rotate(plane, self.axis)), plane)
-        turns = upper, g.times(upper, bent)
-        moves, at = {}, root
+        if side is None:
+            upper = self._swivelled(carried[0], upper, bent, end_turn, along)
+        turns, moves, at = self._turns(upper, bent, end_turn), {}, root
         for k, bone in enumerate(self.links):
-            turn = turns[0] if k in self.groups[0] else turns[1]
-            moves[bone] = g.bringing(turn, self.points[k], at)
-            at = g.add(at, g.rotate(turn, g.sub(self.points[k + 1], self.points[k])))
+            moves[bone] = g.bringing(turns[bone], self.points[k], at)
+            at = g.add(at, g.rotate(turns[bone], g.sub(self.points[k + 1], self.points[k])))
         if self.found.end >= 0:
-            last = moves[self.links[-1]][0]
-            rides = self.found.rides and end_turn is None
-            moves[self.found.end] = g.bringing(last if rides else end_turn or g.NO_TURN, self.end, at)
+            moves[self.found.end] = g.bringing(turns[self.found.end], self.end, at)
         return moves
+
+    def _swivelled(
+        self, carried: g.Turn, upper: g.Turn, bent: g.Turn, end_turn: g.Turn | None, along: g.Point
+    ) -> g.Turn:
+        """How its first link turns, swivelled about `along` as far as limits of its joints ask."""
+        ends = [self.found.end] if self.found.rides else []
+        limited = [bone for bone in (*self.links, *ends) if bone in self._bones.limits]
+
+        def off(angle: float) -> list[float]:
+            turns = self._turns(g.times(g.turn_by(g.mul(along, angle)), upper), bent, end_turn)
+            carriers = dict(zip(turns, [carried, *turns.values()], strict=False))
+            return [number for bone in limited for number in self._bones.off(bone, carriers[bone], turns[bone])]
+
+        return g.times(g.turn_by(g.mul(along, nearest_swivel(off))), upper) if limited else upper
+
+    def _turns(self, upper: g.Turn, bent: g.Turn, end_turn: g.Turn | None) -> dict[int, g.Turn]:
+        """How its links, and the bone at its end, turn."""
+        both = upper, g.times(upper, bent)
+        turns = {bone: both[k not in self.groups[0]] for k, bone in enumerate(self.links)}
+        if self.found.end >= 0:
+            rides = self.found.rides and end_turn is None
+            turns[self.found.end] = turns[self.links[-1]] if rides else end_turn or g.NO_TURN
+        return turns
+
+    def allowed_end(self, moves: dict[int, g.Move]) -> dict[int, g.Move]:
+        """The same moves, with its end turned back as far as its limits ask to how its last link turns."""
+        end = self.found.end
+        if self._bones.allows(moves, [end]):
+            return moves
+        (wanted, _), (last, _) = moves[end], moves[self.links[-1]]
+        back = g.times(wanted, g.inverse(last))
+        back = back if back[0] >= 0.0 else g.times(back, (-1.0, 0.0, 0.0, 0.0))
+        whole = g.mul(g.unit(back[1:]), 2.0 * atan2(g.norm(back[1:]), back[0]))
+        at, low, high = self.reached(moves), 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            tried = g.bringing(g.times(g.turn_by(g.mul(whole, middle)), last), self.end, at)
+            low, high = (middle, high) if self._bones.allows(moves | {end: tried}, [end]) else (low, middle)
+        return moves | {end: g.bringing(g.times(g.turn_by(g.mul(whole, low)), last), self.end, at)}
 
     def _bent_to(self, open_to: float) -> float:
         """By how much its knee bends more to open to a distance, or as near to that as can be: half an angle of a

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import geometry as g
+from .limits import ALLOWED, JointLimits
 
 _SAME_TURN = 1e-14
 """Of a quaternion's vector: what turns by less against its parent keeps its channel."""
@@ -20,8 +21,9 @@ class Skeleton:
     parents: their numbers, -1 for none. connected: whether a bone's head cannot leave its parent's tail.
     poses, at_rest: (n, 4, 4). rests: at rest against the parent, or the armature without one. frames: what channels are
     relative to, with the rotations `frame_turns`. turns, locations, scales: what channels hold. up: a unit vector.
-    rigged: bones that a live chain poses. locked: bones that keep their rotation, and those that keep their location.
+    rigged: bones that a live chain poses. still: bones that keep their rotation, and those that keep their location.
     hinges: {bone: axis, a unit vector, and by how much it may turn about that from its pose, least and most}.
+    limits: of those bones that do not turn freely.
     """
 
     names: Sequence[str]
@@ -38,15 +40,17 @@ class Skeleton:
     scales: Sequence[g.Point]
     up: g.Point
     rigged: frozenset[int] = frozenset()
-    locked: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    still: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     hinges: Mapping[int, tuple[g.Point, float, float]] = field(default_factory=dict)
+    limits: Mapping[int, JointLimits] = field(default_factory=dict)
     heads: list[g.Point] = field(init=False)
 
     def __post_init__(self) -> None:
         self.heads = [point(head) for head in self.poses[:, :3, 3].tolist()]
-        carriers = np.concatenate((self.poses, np.eye(4)[None]))[[*self.parents]]
-        self.locals = _inverses(carriers) @ self.poses
+        self.into = _inverses(self.poses)
+        self.locals = np.concatenate((self.into, np.eye(4)[None]))[[*self.parents]] @ self.poses
         self.to_frames = _inverses(self.frames)[:, :3, :3]
+        self._turns_in_space = [*map(g.times, self.frame_turns, self.turns)]
 
     def above(self, bone: int) -> Iterator[int]:
         """The bone itself, its parent, and so on."""
@@ -58,6 +62,30 @@ class Skeleton:
         """The lowest bone that carries all of these, -1 if there is none."""
         first, *others = ([*self.above(bone)] for bone in bones)
         return next((bone for bone in first if all(bone in line for line in others)), -1)
+
+    def carrier(self, bone: int, moves: Mapping[int, g.Move]) -> g.Move:
+        """The move of what carries a bone."""
+        bone = self.parents[bone]
+        while bone >= 0 and bone not in moves:
+            bone = self.parents[bone]
+        return moves[bone] if bone >= 0 else g.NO_MOVE
+
+    def channel(self, bone: int, against: g.Turn) -> g.Turn:
+        """What its rotation channel holds once it has turned against what carries it."""
+        return g.normalized(g.times(g.inverse(self.frame_turns[bone]), g.times(against, self._turns_in_space[bone])))
+
+    def off(self, bone: int, carrier: g.Turn, turn: g.Turn) -> list[float]:
+        """By how much the angles of a bone that turns so are beyond its limits, carried by one that turns so."""
+        return self.limits[bone].off(self.channel(bone, g.times(g.inverse(carrier), turn)))
+
+    def allows(self, moves: Mapping[int, g.Move], among: Iterable[int]) -> bool:
+        """Whether limits and locks of some bones allow moves."""
+        limited = (bone for bone in among if bone in self.limits and bone in moves)
+        return all(
+            abs(number) <= ALLOWED
+            for bone in limited
+            for number in self.off(bone, self.carrier(bone, moves)[0], moves[bone][0])
+        )
 
 
 def _inverses(matrices: np.ndarray) -> np.ndarray:
@@ -78,18 +106,17 @@ class Channels:
         for bone in among:
             if bone in bones.rigged:
                 continue
-            move = moves[bone]
-            carrier = next((moves[each] for each in bones.above(bones.parents[bone]) if each in moves), g.NO_MOVE)
+            move, carrier = moves[bone], bones.carrier(bone, moves)
             against = g.times(g.inverse(carrier[0]), move[0])
             self.turns.pop(bone, None)
-            self.locations.pop(bone, None)
             if abs(against[1]) + abs(against[2]) + abs(against[3]) > _SAME_TURN:
-                frame = bones.frame_turns[bone]
-                local = g.times(g.times(g.inverse(frame), against), frame)
-                self.turns[bone] = g.normalized(g.times(local, bones.turns[bone]))
+                self.turns[bone] = bones.channel(bone, against)
+            if bones.connected[bone]:
+                continue
+            self.locations.pop(bone, None)
             head = bones.heads[bone]
             shift = g.sub(g.moved(move, head), g.moved(carrier, head))
-            if not bones.connected[bone] and g.norm(shift) > _SAME_PLACE * size:
+            if g.norm(shift) > _SAME_PLACE * size:
                 # A shift of the head, seen from what carries the bone in the pose before.
                 shift = bones.to_frames[bone] @ g.rotate(g.inverse(carrier[0]), shift)
                 self.locations[bone] = g.add(bones.locations[bone], point(shift))
@@ -117,14 +144,12 @@ class TruePose:
 
     def end(self, bone: int, start: g.Point) -> g.Point:
         """Where a point comes that a bone carries; start: where it was in the pose before."""
-        local = np.linalg.solve(self._bones.poses[bone], (*start, 1.0))
-        return point((self.pose(bone) @ local)[:3])
+        return point((self.pose(bone) @ (self._bones.into[bone] @ (*start, 1.0)))[:3].tolist())
 
 
 def basis_of(turn: g.Turn, location: g.Point, scale: g.Point) -> np.ndarray:
     """The matrix (4, 4) that a bone's channels make."""
-    w, x, y, z = turn
-    a, b, c = scale
+    (w, x, y, z), (a, b, c) = turn, scale
     return np.array(
         (
             (a * (1.0 - 2.0 * (y * y + z * z)), b * 2.0 * (x * y - w * z), c * 2.0 * (x * z + w * y), location[0]),

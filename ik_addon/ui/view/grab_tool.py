@@ -82,13 +82,11 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
         if ob is None or self.shown is None or ob.name_full != self.shown[0]:
             return
         evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-        world = evaluated.matrix_world
-        pairs = [(joint, joint.place(evaluated)) for joint in self.joints]
-        ground = min((place.z for joint, place in pairs if joint.leg), default=0.0)
-        for gizmo, (joint, place) in zip(self.gizmos, pairs, strict=False):
-            height = (place.z - ground) / world.median_scale
+        ground = min((joint.lift(evaluated) for joint in self.joints if joint.leg), default=0.0)
+        for gizmo, joint in zip(self.gizmos, self.joints, strict=False):
+            height = joint.lift(evaluated) - ground if joint.leg else 0.0
             is_held = joint.is_held(ob.pose.bones[joint.bone], height)
-            gizmo.matrix_basis = Matrix.Translation(place)
+            gizmo.matrix_basis = Matrix.Translation(joint.place(evaluated))
             gizmo.color = _PIN if is_held else _JOINT
             gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
 

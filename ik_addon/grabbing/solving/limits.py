@@ -1,0 +1,100 @@
+"""Joints that do not turn freely: limits as Blender's IK reads them, and locked channels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import asin, atan2, hypot, pi, sin, tau
+
+from . import geometry as g
+
+ALLOWED = 1e-7
+"""Radians that are nothing beside a limit."""
+_SAMPLES, _HALVINGS = 48, 40
+"""Of a turn by which a swivel is looked for, and of a step between two of them."""
+
+
+class JointLimits:
+    """What the rotation of a bone may be; what it is in the pose before is always allowed.
+
+    ranges: {axis: least and most} of the swing about X (0) and Z (2), and of the twist about Y (1), in radians.
+    locked: the numbers of the Euler angles that stay, in an order such as XYZ.
+    """
+
+    def __init__(
+        self, before: g.Turn, ranges: Mapping[int, tuple[float, float]], locked: Sequence[int] = (), order: str = "XYZ"
+    ) -> None:
+        now, angles = _swing_and_twist(before), _euler(before, order)
+        self._ranges = {axis: (min(least, now[axis]), max(most, now[axis])) for axis, (least, most) in ranges.items()}
+        self._locked, self._order = {axis: angles[axis] for axis in locked}, order
+        self._is_ellipse = {0, 2} <= self._ranges.keys() and self._beyond_ellipse(now) <= 0.0
+
+    def off(self, turn: g.Turn) -> list[float]:
+        """By how much each of its angles is beyond its range, with a sign."""
+        now, off = _swing_and_twist(turn), []
+        for axis, (least, most) in self._ranges.items():
+            middle = (least + most) / 2.0
+            angle = middle + (now[axis] - middle + pi) % tau - pi
+            off.append(angle - min(max(angle, least), most))
+        if self._is_ellipse:
+            off.append(max(self._beyond_ellipse(now), 0.0))
+        angles = _euler(turn, self._order) if self._locked else ()
+        return off + [(angles[axis] - kept + pi) % tau - pi for axis, kept in self._locked.items()]
+
+    def _beyond_ellipse(self, now: Sequence[float]) -> float:
+        """Between the limits of its two swings are quarters of an ellipse of the sines of half of them."""
+        share = 0.0
+        for axis in (0, 2):
+            limit = sin(self._ranges[axis][now[axis] > 0.0] / 2.0)
+            share = hypot(share, sin(now[axis] / 2.0) / limit if limit else 0.0)
+        return share - 1.0
+
+
+def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:
+    """The angle nearest to 0 at which nothing is off; 0 if there is none. off: of an angle, with signs."""
+    step, before = tau / _SAMPLES, {0.0: off(0.0)}
+    if not any(abs(number) > ALLOWED for number in before[0.0]):
+        return 0.0
+    for k in range(1, _SAMPLES // 2 + 1):
+        found = []
+        for sign in (1.0, -1.0):
+            near, far = sign * (k - 1) * step, sign * k * step
+            before[far] = off(far)
+            for column, (one, other) in enumerate(zip(before[near], before[far], strict=True)):
+                if _side(one) != _side(other):
+                    found += _edges(off, column, near, far, _side(one))
+        legal = [angle for angle in found if all(abs(number) <= ALLOWED for number in off(angle))]
+        if legal:
+            return min(legal, key=abs)
+    return 0.0
+
+
+def _edges(off: Callable[[float], Sequence[float]], column: int, near: float, far: float, side: int) -> tuple:
+    """The two sides, next to each other, of where a number of `off` leaves the side on which it is at `near`."""
+    for _ in range(_HALVINGS):
+        middle = (near + far) / 2.0
+        near, far = (middle, far) if _side(off(middle)[column]) == side else (near, middle)
+    return near, far
+
+
+def _side(number: float) -> int:
+    return (number > ALLOWED) - (number < -ALLOWED)
+
+
+def _swing_and_twist(turn: g.Turn) -> g.Point:
+    """The angles of a swing about X and Z that follows a twist about Y, which is in the middle."""
+    w, _, y, _ = turn
+    size = hypot(w, y)
+    _, a, _, b = g.times(turn, (w / size, 0.0, -y / size, 0.0)) if size else turn
+    a, b = (2.0 * asin(min(max(each, -1.0), 1.0)) for each in (a, b))
+    return (a, (2.0 * atan2(y, w) + pi) % tau - pi, b)
+
+
+def _euler(turn: g.Turn, order: str) -> g.Point:
+    """The angles about X, Y and Z of a rotation about the first axis of an order first."""
+    first, middle, last = ("XYZ".index(axis) for axis in order)
+    sign = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0
+    w, v = turn[0], turn[1:]
+    a, b, c, d = w - v[middle], v[first] + sign * v[last], w + v[middle], sign * v[last] - v[first]
+    half_sum, half_difference = atan2(b, a), atan2(d, c)
+    found = [half_sum - half_difference] * 3
+    found[middle] = 2.0 * atan2(hypot(c, d), hypot(a, b)) - pi / 2.0
+    found[last] = sign * (half_sum + half_difference)
+    return tuple(found)  # pyright: ignore[reportReturnType]
