@@ -233,8 +233,7 @@ def captured(
 
     carrier: the bone that carries them, if that is to be moved. at_feet: ankles are where feet are seen, also of a leg
     whose foot hangs on something else, and carries its target. skins: of their feet, as far as they are known, for they
-    are to be seen too. legs: if they were read before. Raises ChainError that names the bone where a chain cannot be
-    read.
+    are to be seen too. legs: if they were read before. Raises ChainError that names the bone of one that cannot be.
     """
     ob, count = tips[0].id_data, len(frames)
     if not legs:
@@ -242,9 +241,8 @@ def captured(
         context.evaluated_depsgraph_get()
         legs = [leg_of(tip, at_feet) for tip in tips]
         legs = legs if skins is None else with_skins(ob, legs, skins)
-    judge = Judge()
+    judge, sampler = Judge(), Sampler(frames)
     is_told = not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones)
-    sampler = Sampler(frames)
     sampled = sampled_over(context, tips, frames, sampler) if is_told else None
     if sampled is not None:
         yield len(frames), len(frames)
