@@ -8,7 +8,7 @@ from mathutils import Matrix
 
 from ...authoring.control_collections import controls_home
 from ...authoring.finding.names import read_names
-from ...rig.data.records import footprint_of, new_footprint
+from ...rig.data.records import Footprint, footprint_of, new_footprint
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, Stance, anchors_in, moved, stances_of
 from ..feet.clip import UP, LegMotion, directions
@@ -95,7 +95,7 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) 
 
     here: where it is planned now. On a path that was changed what the footprint was moved by goes along.
     """
-    ob = _footprint(tip, frames[stance.first], frames[stance.last])
+    ob = footprint_over(tip, frames[stance.first], frames[stance.last])
     if ob is None:
         return None
     now, base = place_of(ob), Matrix(new_footprint(ob).base)
@@ -113,7 +113,32 @@ def place_of(footprint: bpy.types.Object) -> Matrix:
     return Matrix.LocRotScale(*footprint.matrix_world.decompose()[:2], None)
 
 
-def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
+def show_corrected(tip: bpy.types.PoseBone, first: int, last: int, move: Matrix) -> None:
+    """Let the footprint of a stance, if it has one, stand where a correction brings it."""
+    empty = footprint_over(tip, first, last)
+    if empty is not None:
+        kept = new_footprint(empty)
+        kept.planned = numbers_of(empty.matrix_world)
+        empty.matrix_world = move @ empty.matrix_world
+        kept.shown = numbers_of(place_of(empty))
+
+
+def show_planned(tip: bpy.types.PoseBone) -> None:
+    """Let the footprints of a leg stand where they would without corrections."""
+    for empty in footprints_of(tip):
+        kept = new_footprint(empty)
+        if is_corrected(kept):
+            empty.matrix_world = Matrix(kept.planned)
+            kept.shown = numbers_of(place_of(empty))
+            kept.property_unset("planned")
+
+
+def is_corrected(kept: Footprint) -> bool:
+    """Whether a footprint stands where a correction brought it."""
+    return abs(Matrix(kept.planned).determinant()) > 0.0
+
+
+def footprint_over(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
     """The footprint of a stance: of the leg's footprints the one that shares most of its frames."""
 
     def shared(ob: bpy.types.Object) -> int:
@@ -125,11 +150,17 @@ def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Obje
 
 
 def footprints_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Object]:
-    """The footprints of a leg."""
+    """The footprints of a leg in the current action of its armature."""
     for ob in bpy.data.objects:
         kept = footprint_of(ob)
-        if kept is not None and kept.armature == tip.id_data and kept.tip == tip.name:
+        if kept is not None and kept.armature == tip.id_data and kept.tip == tip.name and is_current(kept):
             yield ob
+
+
+def is_current(kept: Footprint) -> bool:
+    """Whether a footprint is of the current action of its armature."""
+    data = kept.armature.animation_data
+    return kept.action is None or (data is not None and kept.action == data.action)
 
 
 def make_footprints(
@@ -140,7 +171,7 @@ def make_footprints(
     clip: LegMotion,
     sole: HeelAndBall,
 ) -> None:
-    """Give each stance a footprint, if it has none; those of stances that are no more go.
+    """Give each stance a footprint, if it has none; those of stances that are no more go, those of other actions hide.
 
     anchors: as planned, before any edit. clip, sole: that was planted.
     """
@@ -148,7 +179,7 @@ def make_footprints(
     home = controls_home(tips[0].id_data, scene)
     for stance in stances_of(anchors):
         tip, first, last = tips[stance.leg], frames[stance.first], frames[stance.last]
-        empty = _footprint(tip, first, last)
+        empty = footprint_over(tip, first, last)
         if empty is None or empty in used:
             empty = _new(tip, base_of(stance, sole, clip.feet[stance.leg]), first)
             home.objects.link(empty)
@@ -161,12 +192,17 @@ def make_footprints(
             kept.base = numbers_of(there)
         if empty.name == _name(tip, kept.first):
             empty.name = _name(tip, first)
-        kept.first, kept.last = first, last
+        kept.first, kept.last, kept.action = first, last, tip.id_data.animation_data.action
+        empty.hide_viewport = False
         kept.shown = numbers_of(place_of(empty))
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
             bpy.data.objects.remove(empty)
+    for other in bpy.data.objects:
+        kept = footprint_of(other)
+        if kept is not None and kept.armature == tips[0].id_data and not is_current(kept):
+            other.hide_viewport = True
 
 
 def _new(tip: bpy.types.PoseBone, base: Matrix, first: int) -> bpy.types.Object:

@@ -18,12 +18,13 @@ class MovedStep:
     """What the keys of a step were before its footprint was moved, and what they are now.
 
     place: of the footprint before, the columns of its matrix. before, after: all that the keys of its control are, for
-    each F-Curve.
+    each F-Curve. base: those before without corrections, by F-Curve.
     """
 
     place: list[float]
     before: list[bytes]
     after: list[bytes]
+    base: dict[str, bytes]
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class FileMemory:
     driven: by control, an object and a bone or "", the chains that follow it, by the names of armature object and tip
     bone: a redraw of the panels asks for them dozens of times.
     moved_steps: by the session numbers of footprints that were moved.
+    keys: by the session numbers of armature objects all that the keys of their controls are, before one is keyed.
     reports: of what was done to an action, by the kind of report and the names of armature object and action.
     limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
     takes too long for every redraw.
@@ -66,6 +68,7 @@ class FileMemory:
     drawn: set[tuple[int, str]] = field(default_factory=set)
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
     moved_steps: dict[int, MovedStep] = field(default_factory=dict)
+    keys: dict[int, dict[tuple, dict[tuple, bytes]]] = field(default_factory=dict)
     reports: dict[tuple[str, str, str], dict] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)
 

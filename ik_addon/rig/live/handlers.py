@@ -135,6 +135,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     loans.take_back()
     _after_frame(scene, depsgraph)
+    _tell_of_keys(scene, depsgraph)
 
 
 @_guarded
@@ -218,6 +219,18 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     loans.take_back()
     _after_update(scene, depsgraph)
     _tell_of_footprints(scene, depsgraph)
+    _tell_of_keys(scene, depsgraph)
+
+
+@_guarded
+def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    tell = memory.keys_may_change
+    if tell is None or depsgraph.mode != "VIEWPORT":
+        return
+    if scene.tool_settings.use_keyframe_insert_auto:
+        tell(scene, depsgraph.id_type_updated("ACTION"))
+    else:
+        file_memory.keys.clear()
 
 
 @_guarded

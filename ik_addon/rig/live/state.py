@@ -23,9 +23,11 @@ from .scene_plan import ScenePlan
 @dataclass(slots=True)
 class LiveState:
     """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
-    nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: failures
-    that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
-    footprints_moved: who is told of footprints that may have moved, in which scene, and says whether keys went along.
+    nothing, a token. missed: what was evaluated while paused shows the FK pose, as of a file that was undone or opened.
+    reported: failures that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is
+    not there yet. footprints_moved: who is told of footprints that may have moved, in which scene, and says whether
+    keys went along.
+    keys_may_change: who is told, while Auto Keying is on, of an update of a scene, and whether keys have changed.
     """
 
     plans: dict[int, ScenePlan] = field(default_factory=dict)
@@ -34,6 +36,7 @@ class LiveState:
     reported: set[str] = field(default_factory=set)
     prepared: list[tuple] = field(default_factory=list)
     footprints_moved: Callable[[bpy.types.Scene, list[bpy.types.Object]], bool] | None = None
+    keys_may_change: Callable[[bpy.types.Scene, bool], None] | None = None
 
     def was_prepared(self, *evaluation: object) -> bool:
         """Whether the handlers before an evaluation, whose end this is, have run to their end."""
@@ -97,6 +100,7 @@ def paused() -> Iterator[None]:
     def go_on() -> None:
         memory.paused[:] = [each for each in memory.paused if each is not token]
         file_memory.forget_animation()
+        file_memory.keys.clear()
         for plan in memory.plans.values():
             plan.doubtful = True
         if memory.missed and not memory.paused:
@@ -106,6 +110,14 @@ def paused() -> Iterator[None]:
     with surely(go_on):
         memory.paused.append(token)
         restore_all_keys()
+        yield
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """The same, for work that evaluates the scene without its chains: these are solved with the next update."""
+    with paused():
+        memory.missed = True
         yield
 
 
