@@ -93,6 +93,37 @@ def test_the_prop_may_be_animated_last(as_bones):
     assert max(drift(grips(ob, Control(rigid), CHECKED), Control(rigid), ARM)) < EXACT
 
 
+def test_the_prop_may_be_parented_to_something_that_moves():
+    ob, prop = person(True), new_prop()
+    prop.scale = (1.0, 1.0, 1.0)
+    lock(bpy.context, [ob.pose.bones["forearm.L"]], Control(prop), range(1, 61))
+    truck = new_empty("truck", (1.0, 0.0, 0.0))
+    update()
+    prop.parent, prop.matrix_parent_inverse = truck, truck.matrix_world.inverted()
+    for frame, k in ((1, 0.0), (20, 1.0), (40, -1.0), (60, 0.5)):
+        truck.location, truck.rotation_euler.z = (1.0, 0.05 * k, 0.03 * k), 0.05 * k
+        truck.keyframe_insert("location", frame=frame)
+        truck.keyframe_insert("rotation_euler", frame=frame)
+    assert max(drift(grips(ob, Control(prop), CHECKED), Control(prop), ARM)) < EXACT
+
+
+def test_the_prop_may_be_moved_by_physics():
+    """Each frame after the one before, as physics goes; the hand is with the prop at all of them."""
+    ob = person(True)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0.1, -0.3, 1.3))
+    prop = bpy.context.object
+    select(ob)
+    lock(bpy.context, [ob.pose.bones["forearm.L"]], Control(prop), range(1, 61))
+    select(prop)
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.rigidbody.object_add()
+    prop.rigid_body.linear_damping, prop.rotation_euler = 0.9, (0.1, 0.0, 0.2)
+    seen = grips(ob, Control(prop), range(1, 6))
+    assert 0.01 < 1.3 - world_of(prop)[2, 3] < 0.2
+    assert max(drift(seen, Control(prop), ARM)) < EXACT
+
+
 @pytest.mark.parametrize("as_bones", [False, True])
 @pytest.mark.parametrize("bone", ["chest", "head", "hips", "hand.R"])
 def test_a_hand_goes_with_a_bone_of_its_own_body(as_bones, bone):
@@ -190,7 +221,7 @@ def test_two_hands_hold_one_prop_and_a_foot_a_pedal():
         pedal.location.z = z
         pedal.keyframe_insert("location", frame=frame)
     for end, held in (("hand.L", prop), ("hand.R", prop), ("foot.L", pedal)):
-        assert max(drift(grips(ob, Control(held), CHECKED, end), Control(held), ARM)) < 2.0 * EXACT
+        assert max(drift(grips(ob, Control(held), CHECKED, end), Control(held), ARM)) < EXACT
 
 
 def test_native_chains_keep_the_lock():
@@ -209,7 +240,7 @@ def test_what_is_baked_is_what_was_shown():
     before = [hand(ob, frame) for frame in range(1, 61)]
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=60)
     after = [hand(ob, frame) for frame in range(1, 61)]
-    assert np.abs(np.array(after) - np.array(before)).max() < 2.0 * EXACT * ARM
+    assert np.abs(np.array(after) - np.array(before)).max() < EXACT * ARM
 
 
 def test_what_the_hand_carries_is_refused_and_changes_nothing():

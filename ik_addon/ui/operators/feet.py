@@ -10,6 +10,7 @@ from ... import messages
 from ...authoring.placing import BLEND
 from ...authoring.selection import (
     active_object,
+    all_tips,
     chain_armature,
     chosen_controls,
     chosen_tips,
@@ -23,8 +24,9 @@ from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
-from .clip_list import ClipsMade, draw_clips, strips_asked
-from .polls import none_live, not_editable
+from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
+from .polls import neither_live_nor_unrigged, none_live, not_editable, shown_controls
+from .rigs import sentences
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 
 if TYPE_CHECKING:
@@ -62,12 +64,14 @@ class ClipsOverMotion(ClipsMade, OverMotion, ChainsOperator):
 
 
 class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
-    """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
+    """Keep feet still while they touch the ground. \
+Legs are rigged if none are, and the body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
     label = "Planting"
     panel = _PANEL
+    needs = (not_editable, neither_live_nor_unrigged)
 
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
@@ -102,15 +106,29 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
         unused = ("clearance",) if self.ground == "CAPTURED" else ()
         self.drawn(*(name for name in _IN_LEG_LENGTHS if name not in unused))
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...authoring.control_bones import new_bones_taken_back
+        from ...authoring.rigging import rig_legs
+        from ...rig.data.undoing import all_or_nothing
+
+        if all_tips(ob):
+            return (yield from super().steps(context, ob))
+        as_bones = self.options.is_invoke and shown_controls(context, ob) == "BONES"
+        with all_or_nothing([ob]) as undo, new_bones_taken_back(*[ob] * as_bones):
+            for level, words in sentences(ob, rig_legs(context, ob, as_bones=as_bones)):
+                self.report({level}, words)
+            undo.nothing_more_is_made()
+            return (yield from super().steps(context, ob))
+
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...planting.feet.options import Options
         from ...planting.scene.path import path_named
         from ...planting.scene.plant import Ground, planted_and_kept
 
         tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
         ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
-        path = path_named(context.scene, self.path)
-        return planted_and_kept(context, tips, frames, options, ground, self.footprints, path)
+        given = options, ground, self.footprints, path_named(context.scene, self.path), {}
+        return lambda frames: planted_and_kept(context, tips, frames, *given)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _plant_summary(report)
@@ -357,18 +375,22 @@ Select the source first, then the character"""
             raise ChainError(messages.SOURCE_GONE(source=self.source))
         return (yield from super().steps(context, ob))
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...bake.clips import channels_of_clips, clip_playing
         from ...matching.match import clip_of_source, source_matched
 
-        source, clip = context.scene.objects[self.source], playing_clip(ob)
-        scale_frame = self.scale_frame if self.scale == "FRAME" else None
-        tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
-        playing = nullcontext()
-        if self.clips == "ALL" and clip is not None:
-            playing = clip_playing(source, clip_of_source(source, clip), channels_of_clips(source))
-        with playing:
-            return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
+        source, tips = context.scene.objects[self.source], [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
+        given = self.scale_frame if self.scale == "FRAME" else None, self.arms, self.body, tips
+        channels = channels_of_clips(source)
+
+        def work(frames: range) -> Steps[dict]:
+            playing, clip = nullcontext(), playing_clip(ob)
+            if self.clips == "ALL" and clip is not None:
+                playing = clip_playing(source, clip_of_source(source, clip), channels)
+            with playing:
+                return (yield from source_matched(context, ob, source, frames, *given))
+
+        return work
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _match_summary(report)

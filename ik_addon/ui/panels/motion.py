@@ -144,12 +144,12 @@ def _draw_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
 
 
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
-    """What planting did: largest slides in contacts before and after, and how far the body moved."""
+    """What planting did: largest slides in contacts before and after, and how far the body moved; also in legs."""
     for chain in report["chains"]:
-        slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
-        steps = messages.STEPS(count=chain["steps"])
-        parts = {when: chain[f"slide_{when}"] / chain["length"] for when in ("before", "after")}
-        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides, **parts), "DOT")
+        slides, length = {when: chain[f"slide_{when}"] for when in ("before", "after")}, chain["length"]
+        said = {when: slides_words(context.scene, [slide], length) for when, slide in slides.items()}
+        words = messages.SLIDES(tip=chain["tip"], part=slides["before"] / length, **said)
+        draw_sentence(layout, context, words, "DOT")
     for chain in report["chains"]:
         if chain["pop_frames"]:
             first = chain["pop_frames"][0][0]
@@ -249,7 +249,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
             row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
         if native:
             row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
-        else:
+        elif live_tips(ob):
             draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
         draw_muted(layout, context, ob)
 

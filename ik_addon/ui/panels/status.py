@@ -21,6 +21,7 @@ from ..operators.chains import (
     add_label,
     may_be_limb,
 )
+from ..operators.feet import ANALYTIC_IK_OT_plant_feet
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
 
@@ -217,6 +218,8 @@ def draw_rigging(
     # Without its label, which says no more than the choices: they need the room.
     row.use_property_split = False
     row.prop(context.window_manager, _LIMBS, expand=True)
+    if not has_controls(ob) and ob.animation_data is not None and ob.animation_data.action is not None:
+        column.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
     if bone is not None:
         draw_add(layout, context, "CON_KINEMATIC")
     else:
