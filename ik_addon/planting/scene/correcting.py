@@ -68,8 +68,8 @@ def apply_correction(
     """Keep what was moved at the present frame, without a key, and let it fade; returns what is new.
 
     A foot that stands takes its whole stance along; in the air it fades to the contacts beside it. All else, bones
-    with keys too, fades over `fade` seconds. body: it gives so that legs reach. Raises ChainError, with nothing changed,
-    if nothing was moved.
+    with keys too, fades over `fade` seconds. body: it gives so that legs reach. Raises ChainError if nothing was moved,
+    with nothing changed.
     """
     controls, frame = _ready(ob), context.scene.frame_current_final
     wanted = {each: _held(each) for each in [*controls.all, *_fk_bones(ob, controls)] if _is_moved(each, frame)}

@@ -114,6 +114,8 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         if self._dragging.bone == "":
             self._dragging.end(context)
             return {"PASS_THROUGH", "CANCELLED"}
+        # Its rings are seen in each drag, whatever tool is chosen.
+        context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
         context.window.cursor_modal_set("SCROLL_XY")
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
