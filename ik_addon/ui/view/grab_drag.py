@@ -55,8 +55,7 @@ class GrabDrag:
         ob = active_armature(context)
         self._operator = operator
         self.session = GrabSession(context, ob)
-        active = active_bone(ob)
-        self.bone = operator.bone or (active.name if active else "")
+        self.bone = operator.bone or getattr(active_bone(ob), "name", "")
         if operator.at_mouse:
             joint = joint_at(self.session, context, event)
             self.bone = joint.bone if joint else ""
