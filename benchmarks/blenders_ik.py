@@ -1,8 +1,8 @@
 """Where Blender's own IK is off: `blender -b --factory-startup --python blenders_ik.py -- [OUT.blend]`.
 
-Needs nothing but Blender, so that it can be sent as it is, with the .blend file that it saves: each case is an armature
-with an IK constraint and a target, side by side, as measured. `python benchmarks/blenders_ik.py` does the same with
-Blender as a module. Lengths are parts of the chain's length.
+Needs nothing but Blender, so that it can be sent as it is, or as the .blend file that it saves. There each case is an
+armature with an IK constraint and a target, side by side, as measured; this script and its table are texts in it.
+`python benchmarks/blenders_ik.py` does the same with Blender as a module. Lengths are parts of the chain's length.
 """
 
 import sys
@@ -156,11 +156,15 @@ CASES: list[tuple[Callable[[], float], str]] = [
 def main(arguments: list[str]) -> None:
     """Print a table; save the file."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    print(f"Blender {bpy.app.version_string}\n\n| case | off by | |\n| --- | --- | --- |")
+    lines = [f"Blender {bpy.app.version_string}", "", "| case | off by | |", "| --- | --- | --- |"]
     for measure, unit in CASES:
         words = " ".join((measure.__doc__ or "").split())
-        print(f"| {words} | {measure():.3g} | {unit} |")
+        lines.append(f"| {words} | {measure():.3g} | {unit} |")
+    print(*lines, sep="\n")
     if arguments:
+        with open(__file__, encoding="utf-8") as source:
+            bpy.data.texts.new("blenders_ik.py").write(source.read())
+        bpy.data.texts.new("measured").write("\n".join(lines))
         bpy.ops.wm.save_as_mainfile(filepath=arguments[0])
 
 

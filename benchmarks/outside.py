@@ -18,7 +18,7 @@ import numpy as np
 
 import ik_addon
 from ik_addon import api, command_line
-from ik_addon.bake.formats import open_file, write_file
+from ik_addon.bake.formats import contents, open_file, write_file
 from ik_addon.command_line.console import noise_apart
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
@@ -181,8 +181,10 @@ def played_by_others(files: Iterable[Path]) -> Iterator[list[str]]:
                 write_file(back, False, range(1, 2))
                 # The file that it has written is still open afterward.
                 status = command_line.run(["plant", str(file), "--output", str(output), "--anyway", "--quiet"])
-            if status or not output.exists():
-                yield [file.stem, "nothing moves", "", "", "", "", ""]
+            if status or not output.exists() or not contents(output).get("skins"):
+                # Joints are what meshes are bound to.
+                why = "no mesh" if output.exists() else "nothing moves"
+                yield [file.stem, why, *[""] * 5]
                 continue
             played = [node.asked(at, each, output, output=at / "played.json") for each in test_played.PLAYERS.values()]
             said = node.asked(at, "validate.mjs", output, back, output=at / "said.json")
@@ -204,7 +206,7 @@ def farthest_off(played: dict) -> str:
     try:
         return f"{test_played.compare(played, test_played.armature()):.0e}"
     except AssertionError as error:
-        return str(error).splitlines()[0]
+        return " ".join(str(error).split())[:60]
 
 
 def main() -> None:

@@ -70,7 +70,7 @@ def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
     from . import blender_command
     from .authoring import selection
-    from .rig.data import control_clips, export_stash, held_feet, records
+    from .rig.data import control_clips, export_stash, records
     from .rig.live import handlers as live
     from .rig.pose import reading
     from .ui import operators, panels, view
@@ -80,7 +80,6 @@ def _rooms() -> list:
         export_stash,
         reading,
         records,
-        held_feet,
         selection,
         *operators.FILES,
         *panels.FILES,

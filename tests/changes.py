@@ -12,7 +12,9 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 import ik_addon
+from ik_addon.authoring import placing
 from ik_addon.authoring.knees import limit_knees
+from ik_addon.planting import lock
 from ik_addon.rig.blender import animation
 from ik_addon.rig.live import handlers as live
 
@@ -856,6 +858,16 @@ def object_carried(rig: Rig) -> None:
     key(rig.ob.parent, "rotation_euler", [(0.0, 0.0, 0.0), (0.5, 0.0, 0.3), (0.0, -0.5, 1.0), (0.0, 0.0, 0.0)])
 
 
+@change(AFTER, "constraint")
+def locked(rig: Rig) -> None:
+    """Its target keeps to a prop over some of the frames, by *Lock to Object*; the prop is animated last."""
+    prop = new_empty("prop", (0.2, -0.2, 0.3))
+    update()
+    lock(bpy.context, [rig.tip], placing.Control(prop), range(4, 12), blend=0.1)
+    key(prop, "location", [(0.2, -0.2, 0.3), (0.3, -0.3, 0.4), (0.1, 0.0, 0.3), (0.2, -0.2, 0.3)])
+    key(prop, "rotation_euler", [(0.0, 0.0, 0.0), (0.3, 0.0, 0.2), (0.0, -0.3, 0.5), (0.0, 0.0, 0.0)])
+
+
 @change(VARIES, baked=REFUSED)
 def target_nowhere_at_one_frame(rig: Rig) -> None:
     fcurves(rig.target.ob)[0].keyframe_points[1].co.y = float("nan")
@@ -941,6 +953,14 @@ sets("scale_by_hand", "thigh", scale=(1.2, 1.2, 1.2))
 sets("hips_by_hand", "hips", rotation_quaternion=Quaternion((1.0, 0.0, 0.0), 0.2))
 sets("hips_scaled", "hips", scale=(1.2, 1.2, 1.2))
 sets("hips_follow", "hips", analytic_ik_body_influence=1.0)
+sets(
+    "hips_turn",
+    "hips",
+    EVERY,
+    "it moves with bone 'hips', which follows its limbs",
+    analytic_ik_body_influence=1.0,
+    analytic_ik_body_turn=1.0,
+)
 sets("object_moved", "ob", location=(0.1, 0.1, 0.1))
 sets(
     "limit_set",

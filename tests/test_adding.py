@@ -78,7 +78,7 @@ def test_each_setting_has_its_heading_in_the_reference():
 
 def sections():
     """The files that the page names, by what is added."""
-    parts = re.split(r"^## A (.+)$", PAGE.read_text(), flags=re.MULTILINE)
+    parts = re.split(r"^## Add a (.+)$", PAGE.read_text(), flags=re.MULTILINE)
     return {
         what: set(re.findall(r"^\| `([\w/]+\.py)`", text, re.MULTILINE))
         for what, text in zip(parts[1::2], parts[2::2], strict=True)

@@ -28,7 +28,6 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/data/settings.py",  # items of properties
-    "authoring/finding/words.py",  # the words of bone names
     "bake/options.py",  # items of properties
     "planting/feet/options.py",  # items of properties
     "ui/operators/feet.py",  # items of properties

@@ -23,8 +23,8 @@ from ..solvers.bending import is_straight, start_frame
 from .control_collections import CONTROL_BONES, control_bones, is_local, pole_place, target_place
 from .end_bone import Sole, sole_of, up_of
 from .finding.limbs import FoundLimb, find_limbs
+from .knees import let_follow, lets_follow, stop_following
 from .placing import Control, Placer
-from .pole_following import let_follow, lets_follow, stop_following
 from .selection import active_bone, selected_bones
 
 

@@ -42,8 +42,8 @@ from .control_collections import control_bones, home_of, is_controls_home, is_lo
 from .end_bone import end_bone_of, limb_with_tip
 from .finding.limbs import FoundLimb
 from .keys import remove_animation
+from .knees import let_follow, pole_and_carriers, stop_following
 from .placing import Control, Placer, check_control
-from .pole_following import let_follow, pole_and_carriers, stop_following
 
 ALLOWED = 1e-4
 """How far a bone may move, in chain lengths."""

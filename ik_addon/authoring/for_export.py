@@ -25,7 +25,7 @@ from ..rig.data.export_stash import (
     put_object_aside,
     take_name,
 )
-from ..rig.data.held_feet import footprint_of
+from ..rig.data.records import footprint_of
 from ..rig.data.undoing import all_or_nothing
 from ..solvers import ChainError
 from .control_bones import is_widget

@@ -1,6 +1,8 @@
-"""Put controls, objects or bones, where they are wanted, by nothing but their own channels."""
+"""Put controls, objects or bones, where they are wanted, by nothing but their own channels; and which follow what by a
+lock.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -11,17 +13,7 @@ from ..rig.blender.animation import animated_paths, drivers_of
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.blended_bones import basis_at, is_share_animated, shares_of
 from ..rig.blender.dependencies import followed_nodes, may_act
-from ..rig.blender.rotations import (
-    LOCATION,
-    SCALE,
-    Raw,
-    channel_of,
-    quaternion_of,
-    raw_of,
-    raw_values,
-    rotation_in,
-)
-from ..rig.data.held_feet import is_live_lock
+from ..rig.blender.rotations import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values, rotation_in
 from ..rig.pose.checks import control_words
 from ..rig.pose.reading import SceneReader
 from ..solvers import ChainError
@@ -209,3 +201,54 @@ def _mirrored(rotation: Quaternion, axes: Sequence[bool]) -> Quaternion:
 
 def _put_raw(owner: bpy.types.Object | bpy.types.PoseBone, mode: str, raw: Raw) -> None:
     setattr(owner, channel_of(mode)[0], raw)
+
+
+HOLDER = "analytic_ik_holder"
+"""A custom property of the Empties that show grips: a name is anybody's."""
+
+
+def is_live_lock(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint lets a control follow the Empty that shows a grip."""
+    return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and HOLDER in constraint.target
+
+
+BLEND = 0.25
+"""Seconds over which a lock eases in and out, where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLock:
+    """tip: name of the tip bone. control: what follows the holder, by the constraint."""
+
+    tip: str
+    control: Control
+    constraint: bpy.types.Constraint
+
+    @property
+    def holder(self) -> bpy.types.Object:
+        """The Empty that shows the grip: moved, it moves the hand in it."""
+        return self.constraint.target
+
+    @property
+    def held(self) -> Control | None:
+        """What the limb is locked to; None if that is gone."""
+        parent = self.holder.parent
+        return Control(parent, self.holder.parent_bone if self.holder.parent_type == "BONE" else "") if parent else None
+
+    @property
+    def influence_path(self) -> str:
+        """The data path of its influence."""
+        return f"{self.constraint.path_from_id()}.influence"
+
+
+def live_locks_of(tips: Iterable[bpy.types.PoseBone]) -> list[LiveLock]:
+    """The locks of limbs, by their tips."""
+    found = []
+    for tip in tips:
+        if tip.analytic_ik_target is not None:
+            control = keyed_control(tip, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))
+            # A control bone may have been deleted.
+            gone = control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones)
+            own = () if gone else control.owner.constraints
+            found += [LiveLock(tip.name, control, each) for each in own if is_live_lock(each)]
+    return found

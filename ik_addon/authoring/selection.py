@@ -9,7 +9,7 @@ import numpy as np
 
 from ..rig.blender.armatures import armature_named, armature_objects, bones_at
 from ..rig.blender.file_memory import file_memory
-from ..rig.data.held_feet import footprint_of
+from ..rig.data.records import footprint_of
 from ..rig.data.settings import is_native
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips

@@ -26,8 +26,16 @@ from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
 from .controls import new_pole_control
-from .fk_frames import BEND_SETTINGS, checked_controls, fk_goal, key_controls, keys_of, limbs_in_fk, stepped
-from .fk_tracks import controls_over
+from .fk_frames import (
+    BEND_SETTINGS,
+    checked_controls,
+    controls_over,
+    fk_goal,
+    key_controls,
+    keys_of,
+    limbs_in_fk,
+    stepped,
+)
 from .keys import hold_before, key_if_asked
 from .placing import Control, Placer, depth
 

@@ -61,14 +61,19 @@ def bytes_of(curve: bpy.types.FCurve) -> bytes:
 
 def set_bytes(curve: bpy.types.FCurve, known: bytes) -> None:
     """Let an F-Curve have keys of which `bytes_of` told."""
+    set_keys(curve, keys_in(known))
+    curve.id_data.update_tag()
+
+
+def keys_in(known: bytes) -> Keys:
+    """The keys of which `bytes_of` told."""
     widths = {name: _NUMBERS.get(name, 1) for name in _KINDS}
     count = len(known) // sum(width * np.dtype(_KINDS[name]).itemsize for name, width in widths.items())
     keys, at = {}, 0
     for name, width in widths.items():
         keys[name] = np.frombuffer(known, _KINDS[name], count * width, at)
         at += keys[name].nbytes
-    set_keys(curve, keys | {name: keys[name].reshape(-1, 2) for name in ("co", "handle_left", "handle_right")})
-    curve.id_data.update_tag()
+    return keys | {name: keys[name].reshape(-1, 2) for name in ("co", "handle_left", "handle_right")}
 
 
 def write_curve(

@@ -12,8 +12,9 @@ from mathutils import Quaternion
 
 from .. import messages
 from ..rig.blender.armatures import armature_named
+from ..rig.blender.file_memory import last, remember
 from ..rig.blender.rotations import quaternion_of, rotation_in
-from ..rig.pose.kinematics import joints_of
+from ..rig.model.limb_model import joints_of
 from ..rig.pose.solving import PosedLimb
 from ..rig.pose.tracks import PoseTrack, Reading
 from ..solvers import ChainError, Outcome
@@ -21,7 +22,6 @@ from ..solvers.arrays import conjugate, cross, dot, multiply
 from ..solvers.chain import MET
 from ..solvers.vectors import SMALL
 from .certificate import MISSES, UNSEEN, range_words
-from .memory import last, remember
 from .saving import TimeLimitError
 
 

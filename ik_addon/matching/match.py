@@ -12,7 +12,6 @@ from .. import messages
 from ..authoring.finding.limbs import FoundLimb, find_limbs
 from ..authoring.fk_frames import checked_controls
 from ..authoring.snap import pose_snapped
-from ..bake.memory import last, remember
 from ..bake.stepping import Steps, at_once, part_of, recorded, stepping_shown
 from ..planting.feet.clip import LegMotion
 from ..planting.feet.planning import FootPlan
@@ -22,6 +21,7 @@ from ..planting.scene.sources import is_planted, source_playing
 from ..planting.scene.writing import body_keys, controls_placed, write_plan
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import Clip, clip_name, clips_of, made_from, motion_frames
+from ..rig.blender.file_memory import last, remember
 from ..rig.blender.rotations import rotation_in
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.limb import chain_bones, end_in_tip, link_bones

@@ -1,25 +1,211 @@
-"""Chains become native, measured before that is done; and live again."""
+"""Chains become native, measured before that is done; and live again. How far a native chain is from what the live one
+would show, and what keeps it there.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
+from random import Random
 from typing import NamedTuple
 
 import bpy
+from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
+from ..authoring.adopt import keyed_frames
 from ..authoring.control_bones import delete_bones
+from ..bake.stepping import stepping_apart
 from ..rig.blender.animation import remove_drivers
+from ..rig.blender.armatures import is_evaluated_in
+from ..rig.blender.rotations import quaternion_of
 from ..rig.data.relation import forget_trigger
-from ..rig.data.settings import NATIVE_RECORD, native_tips
+from ..rig.data.settings import NATIVE_RECORD, Settings, native_tips, settings_of
+from ..rig.live import handlers as live
 from ..rig.model.foot import end_bone, rolls, toe_of
+from ..rig.pose.checks import gone_pole
 from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.solving import PosedLimb, solve_limb
 from ..solvers import ChainError
 from . import records
-from .measuring import ALLOWED, measure
-from .mechanism import make_bones, native_settings, to_live, to_native
+from .mechanism import make_bones, native_settings, to_live, to_native, value_of
 from .parts import Wiring, lay, wire
 from .records import NativeRecord, put_back, remove_still_ik
 from .shape import Shape, check_armature, check_bones, check_chain, check_limb, shape_of, uses_of
+
+ALLOWED = 1e-4
+"""Of a chain's length for positions, of an axis's length for orientations."""
+_FRAMES = 5
+_TARGETS = 6
+_SEED = 8
+_NEAR, _FAR = 0.1, 1.1
+"""Between which parts of a chain's length from its root random targets lie."""
+
+
+def measure(context: bpy.types.Context, wirings: Sequence[Wiring]) -> dict[str, float]:
+    """By tip the largest difference between native chains and live ones: as they are, at frames of the scene with keys,
+    and at random places of their controls. The chains are switched off."""
+    figures = {wiring.shape.tip: 0.0 for wiring in wirings}
+    as_they_are = ((wiring, context.evaluated_depsgraph_get(), None) for wiring in wirings)
+    for wiring, depsgraph, settings in chain(as_they_are, _at_frames(context, wirings), _at_random(context, wirings)):
+        reader, tip = SceneReader(depsgraph).armature(wiring.shape.ob), wiring.shape.tip
+        off = difference(reader, tip, settings or native_values(reader.tip(tip)))
+        figures[wiring.shape.tip] = max(figures[wiring.shape.tip], off)
+    return figures
+
+
+def difference(reader: ArmatureReader, tip: str, settings: Settings) -> float:
+    """How far the bones of a native chain, as evaluated, are from where the live chain puts them.
+
+    Of two links joints, in chain lengths, and axes; of more the joints alone. settings: those of the live chain.
+    """
+    evaluated = reader.evaluated.pose.bones
+    posed = solve_limb(reader.limb(tip, settings))
+    shown = [evaluated[link.name].matrix for link in posed.limb.bones]
+    pairs = list(zip(shown, posed.poses_armature, strict=True))
+    ways = [(a.translation - b.translation).length for a, b in pairs]
+    ways.append((posed.limb.end_of(shown) - posed.limb.end_of(posed.poses_armature)).length)
+    ways = [way / posed.limb.chain.length for way in ways]
+    if len(posed.limb.bones) == 2:
+        pairs += [(evaluated[name].matrix, pose) for name, pose in _end_poses(posed)]
+        ways += [_apart(a, b) for a, b in pairs]
+    return max(ways)
+
+
+def native_values(tip: bpy.types.PoseBone) -> Settings:
+    """The settings of a native chain, as its custom properties have them. tip: evaluated."""
+    settings = replace(settings_of(tip), **{name: value_of(tip, name) for name in native_settings(tip)})
+    # Off, its bones have their FK pose.
+    return replace(settings, influence=0.0) if "enabled" in native_settings(tip) and not settings.enabled else settings
+
+
+def _end_poses(posed: PosedLimb) -> Iterator[tuple[str, Matrix]]:
+    """Where the bones on a chain's end are: a foot under the last link, its toe under the foot."""
+    limb = posed.limb
+    above = limb.bones[-1].last_pose(posed.poses_armature[-1])
+    for end, raw in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
+        above = end.reading.posed(quaternion_of(raw, end.reading.mode), above)
+        yield end.reading.name, above
+
+
+def _apart(a: Matrix, b: Matrix) -> float:
+    return max((x - y).length for x, y in zip(a.to_3x3().normalized().col, b.to_3x3().normalized().col, strict=True))
+
+
+Seen = tuple[Wiring, bpy.types.Depsgraph, Settings | None]
+
+
+def _at_frames(context: bpy.types.Context, wirings: Sequence[Wiring]) -> Iterator[Seen]:
+    """The chains at a few frames of the scene; nothing where a scene of its own would play otherwise."""
+    objects = [wirings[0].shape.ob]
+    for wiring in wirings:
+        settings = wiring.shape.limb.settings
+        objects += [each for each in (settings.target, settings.pole_target) if each is not None]
+    frames = keyed_frames(context.scene, objects, _FRAMES)
+    if not frames:
+        return
+    with stepping_apart(context, objects) as go_to:
+        if go_to is None:
+            return
+        for frame in frames:
+            depsgraph = go_to(frame)
+            for wiring in wirings:
+                yield wiring, depsgraph, None
+
+
+def _at_random(context: bpy.types.Context, wirings: Sequence[Wiring]) -> Iterator[Seen]:
+    """The chains with stand-ins for their controls at random places."""
+    random = Random(_SEED)
+    with live.paused(), _stand_ins(context, wirings) as stand_ins:
+        for _ in range(_TARGETS):
+            for wiring in wirings:
+                _place(context, wiring, stand_ins[wiring.shape.tip], random)
+            context.view_layer.update()
+            depsgraph = context.evaluated_depsgraph_get()
+            for wiring in wirings:
+                target, pole = stand_ins[wiring.shape.tip]
+                tip = wiring.shape.ob.evaluated_get(depsgraph).pose.bones[wiring.shape.tip]
+                settings = replace(native_values(tip), target=target, subtarget="")
+                if settings.pole_target is not None:
+                    settings = replace(settings, pole_target=pole, pole_subtarget="")
+                yield wiring, depsgraph, settings
+
+
+StandIns = dict[str, tuple[bpy.types.Object, bpy.types.Object]]
+
+
+@contextmanager
+def _stand_ins(context: bpy.types.Context, wirings: Sequence[Wiring]) -> Iterator[StandIns]:
+    """Inside, native chains follow Empties of their own, and not their controls: target and pole, by tip."""
+    made: StandIns = {}
+    before = []
+    try:
+        for wiring in wirings:
+            pair = (bpy.data.objects.new("Analytic IK", None), bpy.data.objects.new("Analytic IK", None))
+            made[wiring.shape.tip] = pair
+            for each in pair:
+                each.rotation_mode = "QUATERNION"
+                context.scene.collection.objects.link(each)
+            for constraint, role in wiring.mechanism.followers:
+                before.append((constraint, constraint.target, getattr(constraint, "subtarget", "")))
+                constraint.target = pair[role == "pole_target"]
+        yield made
+    finally:
+        for constraint, target, subtarget in before:
+            constraint.target = target
+            if target.type == "ARMATURE":
+                constraint.subtarget = subtarget
+        for each in (each for pair in made.values() for each in pair):
+            bpy.data.objects.remove(each)
+
+
+def _place(context: bpy.types.Context, wiring: Wiring, stand_ins: Iterable[bpy.types.Object], random: Random) -> None:
+    """Put the controls of a chain somewhere about its root."""
+    shape, depsgraph = wiring.shape, context.evaluated_depsgraph_get()
+    evaluated = shape.ob.evaluated_get(depsgraph)
+    parent = evaluated.pose.bones.get(shape.root_parent)
+    root_armature = evaluated.pose.bones[shape.links[0]].head
+    size = parent.matrix.median_scale if parent else 1.0
+    for each in stand_ins:
+        away = random.uniform(_NEAR, _FAR) * shape.length * size
+        each.location = evaluated.matrix_world @ (root_armature + _unit(random) * away)
+        each.rotation_quaternion = Quaternion(_unit(random), random.uniform(-3.0, 3.0))
+
+
+def _unit(random: Random) -> Vector:
+    return Vector([random.gauss(0.0, 1.0) for _ in range(3)]).normalized()
+
+
+_CHANGED = 1e-3
+"""Part of its length by which a native chain is off when it was changed. Nearly straight, it rounds more than usual."""
+
+
+def problem_of(tip: bpy.types.PoseBone, depsgraph: bpy.types.Depsgraph) -> str:
+    """What is wrong with the native chain of an original tip as a depsgraph evaluated it; "": nothing."""
+    ob, prefix = tip.id_data, messages.BONE(bone=tip.name)
+    if ob.mode == "EDIT" or not is_evaluated_in(ob, depsgraph):
+        return ""
+    if ob.data.pose_position == "REST":
+        return messages.REST_POSITION(armature=ob.name)
+    try:
+        copy = _copy_of(tip)
+        reader = SceneReader(depsgraph).armature(ob)
+        settings = native_values(reader.tip(tip.name))
+        if error := gone_pole(settings):
+            raise error
+        off = difference(reader, tip.name, settings)
+    except ChainError as error:
+        return messages.OF(whose=prefix, said=messages.NATIVE_UNSOUND(said=str(error).removeprefix(f"{prefix}: ")))
+    if copy:
+        return messages.OF(whose=prefix, said=messages.NATIVE_COPIED(other=copy))
+    # Written so that a figure that is not a number counts as well.
+    return "" if off <= _CHANGED else messages.OF(whose=prefix, said=messages.NATIVE_CHANGED())
+
+
+def _copy_of(tip: bpy.types.PoseBone) -> str:
+    """The name of another tip whose chain follows the same helper bones: one of both is a copy of the other."""
+    own = records.followed_by(tip)
+    return next((each.name for each in records.alike(tip)[1:] if own & records.followed_by(each)), "")
 
 
 class Native(NamedTuple):

@@ -6,8 +6,19 @@ from math import atan2, sqrt
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from .bend_plane import BendFrame, Start
-from .chain import Chain, Goal, Outcome, Solution, eased, joint_points, outcome_at, reach_limits, stretch
+from .chain import (
+    BendFrame,
+    Chain,
+    Goal,
+    Outcome,
+    Solution,
+    Start,
+    eased,
+    joint_points,
+    outcome_at,
+    reach_limits,
+    stretch,
+)
 from .vectors import (
     LARGEST,
     ROUNDING,

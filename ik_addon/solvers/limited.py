@@ -9,9 +9,8 @@ from math import atan2, copysign, cos, hypot, pi, sin, sqrt
 from mathutils import Matrix, Quaternion, Vector
 
 from .any_chain import MAX_SWEEPS
-from .bend_plane import Start
 from .bending import BendFrame, aim_at, start_frame
-from .chain import MET, Chain, Goal, Outcome, Solution, joint_points, reach_limits
+from .chain import MET, Chain, Goal, Outcome, Solution, Start, joint_points, reach_limits
 from .limits import BallJoint, ConeJoints, HingeJoint, Joint
 from .shapes import Shapes, Turns, at_limits, bends_at, end_of, links, placed
 from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, perpendicular, rotation_to, swing, unit_across

@@ -1,9 +1,15 @@
-"""What all of the interface shares: registering the classes of a file, and lengths in the units of a scene."""
+"""What all of the interface shares: registering the classes of a file, lengths in the units of a scene, where panels
+are shown, the tab of the sidebar, sentences and rows of buttons.
+"""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+import blf
 import bpy
+
+from ..authoring.selection import active_armature, active_bone, focus
+from ..rig.data.settings import is_native
 
 
 def registration_of(module: str) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -56,3 +62,129 @@ def slides_words(scene: bpy.types.Scene, slides: Iterable[float], length: float)
     """
     seen = (slide if slide > _ROUNDING * length else 0.0 for slide in slides)
     return " → ".join(length_words(scene, slide) for slide in seen)
+
+
+DEFAULT_TAB = "Analytic IK"
+"""A tab of its own: below the panels that Blender shows in *Animation*, posing, planting and baking have no room."""
+
+
+def show_in_tab(name: str) -> None:
+    """Move the add-on's panels to a tab of the sidebar; an empty name: to the default one."""
+    moving = [panel for panel in _in_sidebar() if panel.bl_category != (name or DEFAULT_TAB)]
+    # Blender reads the name as it registers a panel, and lets no parent go before its children.
+    for panel in reversed(moving):
+        bpy.utils.unregister_class(panel)
+    for panel in moving:
+        panel.bl_category = name or DEFAULT_TAB
+        bpy.utils.register_class(panel)
+
+
+def _in_sidebar() -> list[type[bpy.types.Panel]]:
+    """The registered panels of the add-on in the sidebar, parents before their children."""
+    own = __package__
+    found = [
+        panel
+        for panel in bpy.types.Panel.__subclasses__()
+        if panel.is_registered and panel.__module__.startswith(own) and panel.bl_region_type == "UI"
+    ]
+    # Blender lists them in the order in which they were imported.
+    return sorted(found, key=_depth)
+
+
+def _depth(panel: type[bpy.types.Panel]) -> int:
+    """How many panels a panel is in."""
+    parent = getattr(panel, "bl_parent_id", "")
+    return 1 + _depth(getattr(bpy.types, parent)) if parent else 0
+
+
+class InSidebar:
+    """A panel in the sidebar of the 3D view."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = DEFAULT_TAB
+
+
+class InBoneTab:
+    """A panel under Properties > Bone."""
+
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+
+
+class BonePanel:
+    """What the panels of a bone and of its chain share."""
+
+    @staticmethod
+    def bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+        """The active pose bone."""
+        ob = active_armature(context)
+        return active_bone(ob) if ob is not None else None
+
+    @classmethod
+    def tip(cls, context: bpy.types.Context) -> bpy.types.PoseBone | None:
+        """The tip bone of the chain that is shown: of the active bone, or of the active control."""
+        return focus(context).tip
+
+
+class PartOfChainPanel(BonePanel):
+    """A part of the panel of a chain; it is there if a chain is shown."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        tip = cls.tip(context)
+        # Of a native chain nothing but its custom properties says anything.
+        return tip is not None and not is_native(tip)
+
+
+_FONT = 0
+"""The number of Blender's own font."""
+_MARGIN = 86.0
+"""Points that the margins of a panel and a box, the tabs of the sidebar and an icon take."""
+_EDGES, _BUTTON = 52.0, 34.0
+"""Points that the margins of a panel and the tabs take, and those of a button beside its text: an icon and edges."""
+_NARROWEST = 90.0
+"""Points that a line has at least, however narrow the sidebar is."""
+
+
+def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
+    """A sentence broken into lines that fit the region; labels do not wrap by themselves."""
+    scale, measure = _measure(context)
+    width = max(_NARROWEST * scale, context.region.width - _MARGIN * scale)
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for k, line in enumerate(lines_of(sentence, width, measure)):
+        column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
+
+
+def columns_for(context: bpy.types.Context, texts: Sequence[str], most: int) -> int:
+    """How many buttons with these texts fit beside each other in the region; 1 even if none does."""
+    scale, measure = _measure(context)
+    room, widest = context.region.width - _EDGES * scale, max(map(measure, texts)) + _BUTTON * scale
+    return max(1, min(most, int(room // widest)))
+
+
+def fits(context: bpy.types.Context, text: str) -> bool:
+    """True if a button with this text is as wide as the region at most."""
+    scale, measure = _measure(context)
+    return measure(text) + (_BUTTON + _EDGES) * scale <= context.region.width
+
+
+def _measure(context: bpy.types.Context) -> tuple[float, Callable[[str], float]]:
+    """The scale of the interface, and what gives the width of a text in it."""
+    scale = context.preferences.system.ui_scale
+    blf.size(_FONT, context.preferences.ui_styles[0].widget.points * scale)
+    return scale, lambda text: blf.dimensions(_FONT, text)[0]
+
+
+def lines_of(sentence: str, width: float, measure: Callable[[str], float]) -> list[str]:
+    """A sentence in lines that are no wider than this, as far as its words are not. measure: gives a text's width."""
+    lines, line = [], ""
+    for word in sentence.split():
+        longer = f"{line} {word}" if line else word
+        if line and measure(longer) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return [*lines, line] if line else lines

@@ -3,7 +3,7 @@
 import pytest
 from mathutils import Vector
 
-from ik_addon.authoring.finding.body import Row, body_of
+from ik_addon.authoring.finding.limb_shape import Row, body_of
 from ik_addon.authoring.finding.limbs import Found, limbs_of_body
 
 Point = tuple[float, float, float]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Quaternion
 
-from ik_addon.authoring import fk_tracks, snap
+from ik_addon.authoring import fk_frames, snap
 from ik_addon.authoring.fk_frames import checked_controls
 from ik_addon.authoring.placing import Control
 from ik_addon.authoring.snap import Snapped, leave_to_poles
@@ -34,7 +34,7 @@ def both_ways(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> tuple | None:
     controls = checked_controls([rig.tip], OVER)
     leave_to_poles(bpy.context, [rig.tip], controls)
     update()
-    found = fk_tracks.controls_over(bpy.context, controls, OVER)
+    found = fk_frames.controls_over(bpy.context, controls, OVER)
     ways.append(found is not None)
     if found is None:
         return None
@@ -149,7 +149,7 @@ def test_what_cannot_be_told_at_once_is_left_to_steps(why, monkeypatch):
     else:
         rig.ob.pose.bones["hips"].constraints.new("LIMIT_LOCATION")
     update()
-    assert fk_tracks.controls_over(bpy.context, controls, OVER) is None
+    assert fk_frames.controls_over(bpy.context, controls, OVER) is None
 
 
 def test_most_of_the_rigs_above_were_placed_at_once():

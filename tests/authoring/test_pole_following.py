@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+from ik_addon.authoring.knees import is_following, pole_and_carriers
 from ik_addon.authoring.placing import Control, Placer
-from ik_addon.authoring.pole_following import is_following, pole_and_carriers
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.blender.sampling import Sampler, not_simple
 from ik_addon.rig.pose.reading import SceneReader

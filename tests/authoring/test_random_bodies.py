@@ -2,7 +2,7 @@
 
 import pytest
 
-from ik_addon.authoring.finding.body import body_of
+from ik_addon.authoring.finding.limb_shape import body_of
 from ik_addon.authoring.finding.limbs import Found, limbs_of_body
 
 from .random_bodies import RandomBody, random_body

@@ -11,7 +11,7 @@ import pytest
 from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.live.scene_plan import ScenePlan
-from ik_addon.rig.pose import sources
+from ik_addon.rig.pose import track_reading
 from ik_addon.rig.pose.reading import ArmatureReader
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
@@ -459,7 +459,7 @@ def test_everything_is_as_it_was_after_an_exception(way, stage, error, monkeypat
             if way == SAMPLED:
                 patch.setattr(ArmatureReader, "control", fail_at(2, ArmatureReader.control, error))
             else:
-                patch.setattr(sources.SeenPlaces, "see", fail_at(5, sources.SeenPlaces.see, error))
+                patch.setattr(track_reading.SeenPlaces, "see", fail_at(5, track_reading.SeenPlaces.see, error))
         elif stage == "sampling":
             if way != SAMPLED:
                 return

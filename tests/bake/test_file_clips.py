@@ -6,8 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.bake.file_clips import bystanders_apart, hold_unkeyed
-from ik_addon.bake.formats import write_file
+from ik_addon.bake.formats import bystanders_apart, hold_unkeyed, write_file
 
 from ..rig.rigs import Rig, leg
 from ..scenes import curves_of

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ik_addon.bake.memory import last, of_action, remember
+from ik_addon.rig.blender.file_memory import last, of_action, remember
 
 
 def playing(name, action):

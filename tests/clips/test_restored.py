@@ -5,7 +5,7 @@ import pytest
 
 from ik_addon.bake import chains_of
 from ik_addon.bake.clips import bake_clips
-from ik_addon.bake.memory import of_action
+from ik_addon.rig.blender.file_memory import of_action
 
 from ..rig.rigs import update
 from ..scenes import select

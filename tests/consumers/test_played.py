@@ -78,13 +78,13 @@ def compare(shown: dict, ob: bpy.types.Object, scale: float = 1.0, start: float 
         at_frames = np.abs(frames - frames.round()) < 1e-4
         # What has a part in no skin is no joint for others.
         joints = {bone: places for bone, places in expected.items() if plain(bone) in clip["places"]}
-        assert 2 * len(joints) > len(expected)
+        assert 2 * len(joints) > len(expected), "it sees no joints"
         for bone, places in joints.items():
             off = np.abs(scale * np.array(clip["places"][plain(bone)]) - places).max(axis=1) / size
             moves = np.abs(np.diff(places, axis=0)).max(axis=1)
             stands = np.maximum(np.append(moves, 0.0), np.append(0.0, moves)) < STILL * size
             worst = max(worst, off[at_frames].max())
-            assert off[stands].max(initial=0.0) < STANDS, (name, bone)
+            assert off[stands].max(initial=0.0) < STANDS, f"{bone} stands elsewhere in {name}"
     return worst
 
 

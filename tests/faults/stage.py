@@ -13,7 +13,7 @@ from math import radians
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.native.measuring import problem_of
+from ik_addon.native.making import problem_of
 from ik_addon.rig.data.settings import is_native
 from ik_addon.rig.status.problems import notes_of, problems_of, warnings_of
 

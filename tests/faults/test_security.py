@@ -224,7 +224,7 @@ def test_while_it_runs_nothing_is_written_but_what_was_named(tmp_path):
         cwd=home,
         env=os.environ
         | {"PYTHONPATH": str(CHECKOUT), "HOME": str(home), "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-        | {"BLENDER_USER_REadd_on_sources()": str(home)},
+        | {"BLENDER_USER_RESOURCES": str(home)},
         capture_output=True,
         text=True,
         timeout=120,

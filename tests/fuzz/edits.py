@@ -12,7 +12,7 @@ from math import pi
 import bpy
 from mathutils import Euler
 
-from ik_addon.rig.live import newly_shown
+from ik_addon.rig.live import state
 
 from ..rig.keys import fcurves
 from ..rig.rigs import ROTATION_MODES, rotation_channel, set_rotation, update
@@ -568,7 +568,7 @@ def another_layer(choice: int) -> None:
 def _drawn() -> None:
     """What a window has just begun to show is seen when it is drawn; here none is."""
     update()
-    newly_shown.evaluate_chains()
+    state.evaluate_chains()
 
 
 def time_is_remapped(yes: bool) -> None:

@@ -1,75 +1,22 @@
 """Corrections that fade, over dense keys and few ones: measured on channels and evaluated bones."""
 
-from itertools import pairwise
-
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
 
 from ik_addon.planting.scene.control_tracks import keyed_controls, numbers_at
 from ik_addon.planting.scene.correcting import corrections_of
-from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import evaluated_copy
 from ..scenes import go_to
 from ..ui.layouts import drawn
-from .planted_walks import FRAMES, LEG, all_bytes, farthest, planted, seen
+from .corrected import TIMES, channels, foot, middle_stance, middle_swing, move, stances, walk
+from .planted_walks import FRAMES, LEG, all_bytes, farthest, seen
 
 pytestmark = pytest.mark.versions
 
-TIMES = np.arange(4 * FRAMES[0], 4 * FRAMES[-1] + 1) / 4.0
 KEYS = ["dense", pytest.param("few", marks=pytest.mark.slow)]
-
-
-def walk(keys="dense"):
-    ob, report = planted()
-    if keys == "few":
-        bpy.ops.analytic_ik.simplify_keys()
-    return ob, report
-
-
-def foot(ob):
-    return next(limb for limb in keyed_controls(ob).limbs if limb.tip.name == "shin.L")
-
-
-def stances(ob):
-    """First and last frames of the stances of the left foot."""
-    touching = keyed_contacts(foot(ob).tip, FRAMES).any(axis=0)
-    edges = np.flatnonzero(np.diff(np.concatenate(((False,), touching, (False,))).astype(int))).reshape(-1, 2)
-    return [(FRAMES[a], FRAMES[b - 1]) for a, b in edges]
-
-
-def channels(ob) -> dict:
-    return {each.name: numbers_at(each, TIMES.tolist()) for each in keyed_controls(ob).all}
-
-
-def move(ob, frame, control=None, way=(0.05, 0.0, 0.0), turn=0.0, **options):
-    """As an animator does it, without a key."""
-    go_to(frame)
-    owner = (control or foot(ob).foot).owner
-    owner.location = [a + b for a, b in zip(owner.location, way, strict=True)]
-    if turn:
-        owner.rotation_mode = owner.rotation_mode
-        turned = Quaternion((0.0, 0.0, 1.0), turn)
-        if owner.rotation_mode == "QUATERNION":
-            owner.rotation_quaternion = turned @ owner.rotation_quaternion
-        else:
-            owner.rotation_euler = (turned @ owner.rotation_euler.to_quaternion()).to_euler(
-                owner.rotation_mode, owner.rotation_euler
-            )
-    assert bpy.ops.analytic_ik.apply_correction(**options) == {"FINISHED"}
-
-
-def middle_stance(ob):
-    found = [each for each in stances(ob) if each[0] > FRAMES[0] + 4 and each[1] < FRAMES[-1] - 4]
-    return found[len(found) // 2]
-
-
-def middle_swing(ob):
-    own = stances(ob)
-    return next((a[1], b[0]) for a, b in pairwise(own) if b[0] - a[1] > 5)
 
 
 @pytest.mark.parametrize("keys", KEYS)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.live_locks import live_locks_of
-from ik_addon.authoring.placing import Control
+from ik_addon.authoring.placing import Control, live_locks_of
 from ik_addon.authoring.rigging import rig_legs
+from ik_addon.authoring.selection import all_tips
 from ik_addon.planting import last_report, lock, plant, release
 from ik_addon.planting.scene.lock import locked
 from ik_addon.planting.scene.reading import leg_tips
@@ -93,6 +93,37 @@ def test_the_prop_may_be_animated_last(as_bones):
     assert max(drift(grips(ob, Control(rigid), CHECKED), Control(rigid), ARM)) < EXACT
 
 
+def test_the_prop_may_be_parented_to_something_that_moves():
+    ob, prop = person(True), new_prop()
+    prop.scale = (1.0, 1.0, 1.0)
+    lock(bpy.context, [ob.pose.bones["forearm.L"]], Control(prop), range(1, 61))
+    truck = new_empty("truck", (1.0, 0.0, 0.0))
+    update()
+    prop.parent, prop.matrix_parent_inverse = truck, truck.matrix_world.inverted()
+    for frame, k in ((1, 0.0), (20, 1.0), (40, -1.0), (60, 0.5)):
+        truck.location, truck.rotation_euler.z = (1.0, 0.05 * k, 0.03 * k), 0.05 * k
+        truck.keyframe_insert("location", frame=frame)
+        truck.keyframe_insert("rotation_euler", frame=frame)
+    assert max(drift(grips(ob, Control(prop), CHECKED), Control(prop), ARM)) < EXACT
+
+
+def test_the_prop_may_be_moved_by_physics():
+    """Each frame after the one before, as physics goes; the hand is with the prop at all of them."""
+    ob = person(True)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0.1, -0.3, 1.3))
+    prop = bpy.context.object
+    select(ob)
+    lock(bpy.context, [ob.pose.bones["forearm.L"]], Control(prop), range(1, 61))
+    select(prop)
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.rigidbody.object_add()
+    prop.rigid_body.linear_damping, prop.rotation_euler = 0.9, (0.1, 0.0, 0.2)
+    seen = grips(ob, Control(prop), range(1, 6))
+    assert 0.01 < 1.3 - world_of(prop)[2, 3] < 0.2
+    assert max(drift(seen, Control(prop), ARM)) < EXACT
+
+
 @pytest.mark.parametrize("as_bones", [False, True])
 @pytest.mark.parametrize("bone", ["chest", "head", "hips", "hand.R"])
 def test_a_hand_goes_with_a_bone_of_its_own_body(as_bones, bone):
@@ -160,7 +191,7 @@ def test_a_release_leaves_the_hand_where_it_is_shown(as_bones):
     assert release(bpy.context, ob, ["forearm.L"]) == ["forearm.L"]
     update()
     assert np.abs(world_of(ob, "hand.L") - before).max() < EXACT * ARM
-    assert live_locks_of(ob) == [] and "box" in bpy.data.objects
+    assert live_locks_of(all_tips(ob)) == [] and "box" in bpy.data.objects
     assert not [each for each in bpy.data.objects if " on " in each.name]
     with pytest.raises(ChainError, match="no selected limb is locked"):
         release(bpy.context, ob, ["forearm.L"])
@@ -176,7 +207,7 @@ def test_a_prop_that_is_deleted_leaves_the_hand_where_it_was_locked(as_bones):
     bpy.data.objects.remove(prop)
     update()
     assert np.abs(world_of(ob, "hand.L") - before).max() < EXACT * ARM
-    assert [lock.held for lock in live_locks_of(ob)] == [None]
+    assert [lock.held for lock in live_locks_of(all_tips(ob))] == [None]
 
 
 def test_two_hands_hold_one_prop_and_a_foot_a_pedal():
@@ -190,7 +221,7 @@ def test_two_hands_hold_one_prop_and_a_foot_a_pedal():
         pedal.location.z = z
         pedal.keyframe_insert("location", frame=frame)
     for end, held in (("hand.L", prop), ("hand.R", prop), ("foot.L", pedal)):
-        assert max(drift(grips(ob, Control(held), CHECKED, end), Control(held), ARM)) < 2.0 * EXACT
+        assert max(drift(grips(ob, Control(held), CHECKED, end), Control(held), ARM)) < EXACT
 
 
 def test_native_chains_keep_the_lock():
@@ -209,7 +240,7 @@ def test_what_is_baked_is_what_was_shown():
     before = [hand(ob, frame) for frame in range(1, 61)]
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=60)
     after = [hand(ob, frame) for frame in range(1, 61)]
-    assert np.abs(np.array(after) - np.array(before)).max() < 2.0 * EXACT * ARM
+    assert np.abs(np.array(after) - np.array(before)).max() < EXACT * ARM
 
 
 def test_what_the_hand_carries_is_refused_and_changes_nothing():
@@ -236,7 +267,7 @@ def test_it_is_pressed_seen_and_released(capfd):
     assert "forearm.L with an object that is gone" in drawn(motion.ANALYTIC_IK_PT_planting, width=2000).text()
     bpy.ops.analytic_ik.release()
     assert "Released 'forearm.L'" in capfd.readouterr().out
-    assert live_locks_of(ob) == []
+    assert live_locks_of(all_tips(ob)) == []
 
 
 @pytest.mark.parametrize("as_bones", [False, True])
@@ -284,7 +315,7 @@ def test_a_control_bone_that_is_deleted_has_no_lock():
     enter("EDIT", ob)
     ob.data.edit_bones.remove(ob.data.edit_bones[name])
     enter("POSE", ob, "forearm.L")
-    assert live_locks_of(ob) == []
+    assert live_locks_of(all_tips(ob)) == []
     drawn(motion.ANALYTIC_IK_PT_planting)
 
 
@@ -439,7 +470,7 @@ def test_what_is_selected_first_holds_what_is_selected_last(scene, selected, exp
     select_bones(ob, *(name for name in selected if name != "prop"))
     prop.select_set("prop" in selected)
     bpy.ops.analytic_ik.lock_to_object(frame_start=20, frame_end=40)
-    assert {(lock.tip, lock.held.shown) for lock in live_locks_of(ob)} == expected
+    assert {(lock.tip, lock.held.shown) for lock in live_locks_of(all_tips(ob))} == expected
 
 
 def test_the_object_and_then_the_control_are_selected_and_a_name_counts_more(scene):
@@ -451,7 +482,7 @@ def test_the_object_and_then_the_control_are_selected_and_a_name_counts_more(sce
     bpy.context.view_layer.objects.active = target
     bpy.ops.analytic_ik.lock_to_object(frame_start=20, frame_end=40)
     bpy.ops.analytic_ik.lock_to_object(object=other.name, frame_start=50, frame_end=60)
-    assert [lock.held.ob for lock in live_locks_of(ob)] == [prop, other]
+    assert [lock.held.ob for lock in live_locks_of(all_tips(ob))] == [prop, other]
     select(ob)
     bpy.ops.object.mode_set(mode="POSE")
     select_bones(ob, "hand.L")
@@ -488,7 +519,7 @@ def test_a_lock_that_was_baked_before_is_ordinary_keys(scene, tmp_path):
     bpy.utils.unregister_class(kinds["KeptHold"])
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "old.blend"))
     ob = next(each for each in bpy.data.objects if each.type == "ARMATURE")
-    assert live_locks_of(ob) == []
+    assert live_locks_of(all_tips(ob)) == []
     for frame, was in before.items():
         assert np.abs(hand(ob, frame) - was).max() < EXACT * ARM
     with pytest.raises(ChainError, match="no selected limb is locked"):

@@ -13,8 +13,7 @@ from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live.state import memory
 from ik_addon.rig.pose.solving import solve_scene
-from ik_addon.rig.pose.sources import PlacesNow
-from ik_addon.rig.pose.track_reading import TrackReader
+from ik_addon.rig.pose.track_reading import PlacesNow, TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 
 from ..helpers.creature import LEGS, Creature, differ, matrices

@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion
 
 from ik_addon.rig.blender import evaluation as evaluating
 from ik_addon.rig.live import handlers as live
-from ik_addon.rig.live import newly_shown
+from ik_addon.rig.live import state
 from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.pose import lending
 from ik_addon.rig.pose.lending import loans
@@ -492,7 +492,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *layers: bpy.types.ViewLayer) -> Iter
     with monkeypatch.context() as patch:
         patch.setattr(evaluating, "shown_layers", of)
         idle()
-        newly_shown.evaluate_chains()
+        state.evaluate_chains()
         idle()
         yield idle
 

@@ -4,7 +4,7 @@ import bpy
 import pytest
 
 from ik_addon.rig.blender.file_memory import file_memory
-from ik_addon.rig.live import handlers, newly_shown
+from ik_addon.rig.live import handlers, state
 from ik_addon.rig.live.handler_lists import others_handle
 
 from ..scenes import go_to, missed_world, walking_leg
@@ -42,15 +42,15 @@ def test_what_a_cleared_list_left_unsolved_is_solved_once_the_window_is_drawn():
     bpy.app.handlers.frame_change_post.insert(0, clearing)
     go_to(9)
     # It was drawn before.
-    file_memory.drawn.add(newly_shown._key(bpy.context.evaluated_depsgraph_get()))
+    file_memory.drawn.add(state._key(bpy.context.evaluated_depsgraph_get()))
     try:
-        newly_shown._before_drawing(handlers._lists.put_back)
-        assert bpy.app.timers.is_registered(newly_shown.evaluate_chains)
+        state._before_drawing(handlers._lists.put_back)
+        assert bpy.app.timers.is_registered(state.evaluate_chains)
     finally:
         file_memory.drawn.clear()
-        if bpy.app.timers.is_registered(newly_shown.evaluate_chains):
-            bpy.app.timers.unregister(newly_shown.evaluate_chains)
-    newly_shown.evaluate_chains()
+        if bpy.app.timers.is_registered(state.evaluate_chains):
+            bpy.app.timers.unregister(state.evaluate_chains)
+    state.evaluate_chains()
     bpy.context.view_layer.update()
     assert missed_world(rig) < 1e-4
     assert not handlers._lists.put_back()

@@ -13,12 +13,11 @@ from mathutils import Vector
 
 from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.limb_model import joints_of, posed
 from ik_addon.rig.model.order import ChainName
-from ik_addon.rig.pose.kinematics import joints_of, posed
 from ik_addon.rig.pose.planned import asked_now
 from ik_addon.rig.pose.reading import SceneReader
-from ik_addon.rig.pose.sources import PlacesNow
-from ik_addon.rig.pose.track_reading import TrackReader
+from ik_addon.rig.pose.track_reading import PlacesNow, TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 from ik_addon.rig.pose.tracks import PlannedChain, Reading, channel_values
 

@@ -6,11 +6,10 @@ import bpy
 import pytest
 
 from ik_addon.authoring.selection import tip_of_chain
-from ik_addon.ui.base import length_words
+from ik_addon.ui.base import columns_for, length_words
 from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
 from ik_addon.ui.panels import exporting as properties_panel
-from ik_addon.ui.panels.base import columns_for
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (

@@ -111,7 +111,7 @@ def test_every_operator_says_what_it_does(name):
 def test_every_operator_asks_blender_for_a_step_to_undo(name):
     options = own_operators()[name].bl_options
     # What only changes what a window shows is no step.
-    assert {"REGISTER", "UNDO"} <= options or name in {"open_sidebar", "show_chain"}
+    assert {"REGISTER", "UNDO"} <= options or "UNDO_GROUPED" in options or name in {"open_sidebar", "show_chain"}
 
 
 def sound() -> None:
@@ -263,6 +263,9 @@ UNDONE = {
     "simplify_keys": (planted, {}),
     "all_keys": (with_few_keys, {}),
     "apply_correction": (with_a_moved_foot, {}),
+    "correct_moved": (with_a_moved_foot, {}),
+    "correct_rotated": (with_a_moved_foot, {}),
+    "correct_grabbed": (with_a_moved_foot, {}),
     "remove_correction": (with_a_correction, {}),
     "switch_correction": (with_a_correction, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
@@ -301,7 +304,7 @@ def all_that_is_there() -> dict:
     }
 
 
-UNKEYED = ("apply_correction",)
+UNKEYED = ("apply_correction", "correct_moved", "correct_rotated", "correct_grabbed")
 """Before these a control was moved, and not keyed."""
 
 
@@ -360,6 +363,9 @@ LACKS = {
     "simplify_keys": "has no live chain. Add one first",
     "all_keys": "has no live chain. Add one first",
     "apply_correction": "has no live chain. Add one first",
+    "correct_moved": "has no live chain. Add one first",
+    "correct_rotated": "has no live chain. Add one first",
+    "correct_grabbed": "has no live chain. Add one first",
     "remove_correction": "has no live chain. Add one first",
     "switch_correction": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",

@@ -5,6 +5,7 @@ from itertools import pairwise
 import bpy
 import pytest
 
+from ik_addon.ui.base import lines_of
 from ik_addon.ui.operators import stepped as running
 from ik_addon.ui.panels import chain as limits_panel
 from ik_addon.ui.panels import chain as overlay_panel
@@ -12,7 +13,6 @@ from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
 from ik_addon.ui.panels import exporting as properties_panel
 from ik_addon.ui.panels import motion as bake_panel
-from ik_addon.ui.panels.base import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.ui.panels import base as tab
+from ik_addon.ui import base as tab
 from ik_addon.ui.panels.preferences import AnalyticIKPreferences
 
 pytestmark = pytest.mark.versions

@@ -8,12 +8,11 @@ from math import radians
 from mathutils import Vector
 
 from ... import messages
-from .agreement import best_reading
-from .body import BodyBone
 from .limb_shape import (
     IN_LINE,
     ON_TOES,
     SPLIT,
+    BodyBone,
     LimbCandidate,
     Reasons,
     bend,
@@ -22,7 +21,7 @@ from .limb_shape import (
     is_plain,
 )
 from .names import LEAVES, BoneName
-from .stance import stance_of
+from .stance import best_reading, stance_of
 
 _ABOVE = {
     "END": {"LOWER": "LOWER", "LIMB": "LIMB"},

@@ -30,6 +30,14 @@ class Bump:
     edges: np.ndarray
     speeds: np.ndarray
 
+    @property
+    def rigid(self) -> np.ndarray:
+        """How it moves and turns what stands, (4, 4)."""
+        found = np.eye(4)
+        found[:3, :3] = turns_by(self.turn)
+        found[:3, 3] = self.move + self.place - found[:3, :3] @ self.place
+        return found
+
     def moves(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
         """By how much a control goes that is at these places (n, 3), (n, 3)."""
         turned = turns_by(self.turn) - np.eye(3)

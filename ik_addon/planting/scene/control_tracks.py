@@ -91,6 +91,12 @@ def check_owners(controls: KeyedControls) -> None:
     check_unshared(controls.owners)
 
 
+def key_time(frame: float) -> float:
+    """The time of a key at a frame of the scene, whole or not."""
+    render = bpy.context.scene.render
+    return frame * render.frame_map_old / render.frame_map_new
+
+
 def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:
     """What the channels of a control hold at times of keys, (n, 6 or 7), location first; what no key sets is as it
     is."""

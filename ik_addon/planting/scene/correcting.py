@@ -1,16 +1,18 @@
 """Corrections in the action: what was moved at a frame, laid over the keys so that it fades, and taken off again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil, floor
 from zlib import crc32
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ... import messages
 from ...authoring.placing import Control
-from ...bake.curve_keys import keys_of
+from ...bake.curve_keys import bytes_of, keys_of, set_bytes
 from ...bake.stepping import finish
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.rotations import numbers_of, quaternions_of, raw_values
@@ -26,6 +28,7 @@ from .control_tracks import (
     LimbControls,
     check_owners,
     frames_of_keys,
+    key_time,
     keyed_controls,
     numbers_at,
     track_of,
@@ -34,6 +37,7 @@ from .control_tracks import (
     worlds_over,
 )
 from .curve_edits import Edited, edit_curves
+from .footprints import show_corrected, show_planned
 from .kept_keys import (
     CORRECTIONS,
     UNCORRECTED,
@@ -41,10 +45,14 @@ from .kept_keys import (
     curves_of,
     forget_curves,
     keep,
+    keep_bytes,
     keep_record,
+    kept,
+    name_of,
     put_back,
     record,
 )
+from .keyed_moves import bring_back, keyed_moves, remember_keys
 from .limbs import keyed_contacts
 from .reading import captured
 
@@ -65,7 +73,8 @@ def corrections_of(ob: bpy.types.Object) -> list[dict]:
 def apply_correction(
     context: bpy.types.Context, ob: bpy.types.Object, fade: float = 0.4, body: bool = True
 ) -> list[dict]:
-    """Keep what was moved at the present frame, without a key, and let it fade; returns what is new.
+    """Keep what was moved at the present frame, without a key or with one of Auto Keying, and let it fade; returns what
+    is new.
 
     A foot that stands takes its whole stance along; in the air it fades to the contacts beside it. All else, bones
     with keys too, fades over `fade` seconds. body: it gives so that legs reach. Raises ChainError if nothing was moved,
@@ -73,49 +82,65 @@ def apply_correction(
     """
     controls, frame = _ready(ob), context.scene.frame_current_final
     wanted = {each: _held(each) for each in [*controls.all, *_fk_bones(ob, controls)] if _is_moved(each, frame)}
+    keyed = keyed_moves(ob, controls, key_time(frame))
+    wanted |= keyed
     if not wanted:
         raise ChainError(messages.NOTHING_MOVED(armature=ob.name))
     frames = frames_of_keys(ob, controls)
     if not frames or not frames[0] <= frame <= frames[-1]:
         raise ChainError(messages.CORRECTION_OUTSIDE(frame=frame, first=frames.start, last=frames.stop - 1))
-    with all_or_nothing([ob, *controls.owners], keys=True):
-        dissolve(ob, controls)
-        row, told = (frame - frames.start) / frames.step, record(ob, CORRECTIONS)
-        old = [own for own in told.get("entries", []) if not _is_replaced(own, wanted, row, controls, frames)]
-        if len(old) < len(told.get("entries", [])):
-            take_off(controls)
-            keep_record(ob, CORRECTIONS, told | {"entries": old})
+    with without_corrections(context, ob, controls, keyed) as told:
+        row = (frame - frames.start) / frames.step
+        replaced = [own for own in told if _is_replaced(own, wanted, row, controls, frames)]
+        if replaced:
+            told[:] = [own for own in told if own not in replaced]
+            keep_record(ob, CORRECTIONS, record(ob, CORRECTIONS) | {"entries": told})
+        if told:
+            # It is measured beside what the others make.
             lay(context, ob, controls)
         made = [_measured(context, each, numbers, frame, controls) for each, numbers in wanted.items()]
+        take_off(controls)
         for each in made:
             each |= {"fade": fade, "body": body, "on": True}
-        take_off(controls)
-        keep_record(ob, CORRECTIONS, told | {"entries": sorted([*old, *made], key=lambda own: own["frame"])})
-        lay(context, ob, controls)
-        _show(context, ob)
+        told += made
+    remember_keys(ob)
     return made
 
 
 def change_correction(context: bpy.types.Context, ob: bpy.types.Object, index: int, remove: bool) -> dict:
     """Remove a correction, or switch it off or on; returns it as it was. Raises ChainError where there is none, or its
     control was keyed by hand since."""
-    controls = _ready(ob)
-    own = corrections_of(ob)
+    controls, own = _ready(ob), corrections_of(ob)
     if not 0 <= index < len(own):
         raise ChainError(messages.NO_SUCH_CORRECTION(armature=ob.name))
     if own[index] in _keyed_since(ob, controls):
         raise ChainError(messages.CORRECTION_KEYED(control=_name(own[index])))
-    with all_or_nothing([ob, *controls.owners], keys=True):
-        dissolve(ob, controls)
-        own, chosen = corrections_of(ob), own[index]
-        take_off(controls)
-        left = [each for each in own if each != chosen]
+    with without_corrections(context, ob, controls) as told:
+        told.remove(own[index])
         if not remove:
-            left.append(chosen | {"on": not chosen["on"]})
-        keep_record(ob, CORRECTIONS, {"entries": sorted(left, key=lambda each: each["frame"])} if left else {})
+            told.append(own[index] | {"on": not own[index]["on"]})
+    return own[index]
+
+
+@contextmanager
+def without_corrections(
+    context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, keyed: Iterable[Control] = ()
+) -> Iterator[list[dict]]:
+    """Inside, controls have the keys that they have without corrections; then those in the list are laid over them. All
+    or nothing. keyed: controls whose remembered keys come back first."""
+    with all_or_nothing([ob, *controls.owners], keys=True) as undo:
+        undo.nothing_more_is_made()
+        bring_back(ob, keyed)
+        _dissolve(ob, controls)
+        told = corrections_of(ob)
+        take_off(controls)
+        yield told
+        known = record(ob, CORRECTIONS)
+        told.sort(key=lambda own: own["frame"])
+        keep_record(ob, CORRECTIONS, known | {"entries": told} if told else {})
         lay(context, ob, controls)
-        _show(context, ob)
-    return chosen
+        tag_pose(ob)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
 
 
 def _ready(ob: bpy.types.Object) -> KeyedControls:
@@ -134,18 +159,8 @@ def _fk_bones(ob: bpy.types.Object, controls: KeyedControls) -> list[Control]:
     return [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name not in known]
 
 
-def _show(context: bpy.types.Context, ob: bpy.types.Object) -> None:
-    tag_pose(ob)
-    context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
-
-
 def _name(entry: Mapping) -> str:
     return entry["bone"] or entry["object"]
-
-
-def _key_time(frame: float) -> float:
-    render = bpy.context.scene.render
-    return frame * render.frame_map_old / render.frame_map_new
 
 
 def _held(control: Control) -> np.ndarray:
@@ -159,7 +174,7 @@ def _is_moved(control: Control, frame: float) -> bool:
     """Whether the keyed channels of a control hold something else than their keys say."""
     curves = curves_of(control)
     keyed = [column for column, key in enumerate(widths(control)) if key in curves]
-    numbers = numbers_at(control, [_key_time(frame)])[0]
+    numbers = numbers_at(control, [key_time(frame)])[0]
     off = np.abs(_held(control) - numbers)[keyed]
     return bool(keyed) and bool((off > _MOVED * np.maximum(1.0, np.abs(numbers[keyed]))).any())
 
@@ -202,7 +217,7 @@ def _measured(
     context: bpy.types.Context, control: Control, numbers: np.ndarray, frame: float, controls: KeyedControls
 ) -> dict:
     """How far a control with these numbers is from where its keys have it at a frame, in the world."""
-    known = numbers_at(control, [_key_time(frame)])
+    known = numbers_at(control, [key_time(frame)])
     near = range(floor(frame), floor(frame) + 2)
     worlds = finish(worlds_over(context, controls, near, [control]))[control]
     space = _at(track_of(control, near, worlds).spaces, np.array([frame - near.start]))[0]
@@ -224,9 +239,11 @@ def take_off(controls: KeyedControls) -> None:
     """Let controls have the keys that they have without corrections."""
     for owner in {controls.limbs[0].tip.id_data, *controls.owners}:
         put_back(owner, UNCORRECTED)
+    for limb in controls.limbs:
+        show_planned(limb.tip)
 
 
-def dissolve(ob: bpy.types.Object, controls: KeyedControls) -> None:
+def _dissolve(ob: bpy.types.Object, controls: KeyedControls) -> None:
     """Let corrections of controls whose keys were changed by hand since be no more than keys: nothing moves."""
     gone = _keyed_since(ob, controls)
     if gone:
@@ -283,11 +300,11 @@ class _Laying:
 
     @property
     def _start(self) -> float:
-        return _key_time(self.frames.start)
+        return key_time(self.frames.start)
 
     @property
     def _step(self) -> float:
-        return _key_time(self.frames.step)
+        return key_time(self.frames.step)
 
     def place(self, control: Control, row: float) -> np.ndarray:
         """Where a control is in the world at a row, without corrections."""
@@ -309,19 +326,55 @@ def lay(context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControl
             bumps.setdefault(controls.body, []).append(down)
     keep(UNCORRECTED, curves_by_object(bumps))
     for control, own in bumps.items():
+        limb = _limb_of(control, controls)
+        for bump in own if limb is not None else ():
+            if bump.last > bump.first:
+                first, last = (laying.frames[round(row)] for row in (bump.first, bump.last))
+                show_corrected(limb.tip, first, last, Matrix(bump.rigid))
         _lay(laying, control, own)
     keep_record(ob, CORRECTIONS, told | {"laid": {_key(control): _mark(control) for control in bumps}})
 
 
-def move_keys(
-    context: bpy.types.Context, controls: KeyedControls, frames: range, control: Control, frame: int, move: np.ndarray
-) -> None:
+def move_step(
+    context: bpy.types.Context,
+    controls: KeyedControls,
+    frames: range,
+    control: Control,
+    frame: int,
+    move: np.ndarray,
+    base: Mapping[str, bytes],
+) -> dict[str, bytes]:
     """Change the keys of a control as a correction would by which a place in the world goes to `move` (4, 4) of it at a
-    frame; no more is known of it. frames: of the clip."""
+    frame; no more is known of it. frames: of the clip. base: its keys without corrections, by F-Curve; returns what
+    these become."""
     entry = {"frame": frame, "move": move[:3, 3], "turn": vectors_of(move[:3, :3]), "place": np.zeros(3)}
-    entry |= {"fade": 0.0, "body": False}
-    laying, bumps = _laid_out(context, controls, frames, [(control, entry)])
+    laying, bumps = _laid_out(context, controls, frames, [(control, entry | {"fade": 0.0, "body": False})])
     _lay(laying, control, bumps[control])
+    own = {curve: bytes_of(curve) for curve in curves_of(control).values() if name_of(curve) in base}
+    for curve in own:
+        set_bytes(curve, base[name_of(curve)])
+    if own:
+        _lay(laying, control, bumps[control])
+    moved = {name_of(curve): bytes_of(curve) for curve in own}
+    for curve, known in own.items():
+        set_bytes(curve, known)
+    return moved
+
+
+def keys_below(ob: bpy.types.Object, control: Control) -> dict[str, bytes]:
+    """The keys of a control of an armature object without its corrections, by F-Curve; {}: it has none, or was keyed by
+    hand since."""
+    if record(ob, CORRECTIONS).get("laid", {}).get(_key(control)) != _mark(control):
+        return {}
+    names = {name_of(curve) for curve in curves_of(control).values()}
+    return {name: known for name, known in kept(control.ob, UNCORRECTED).items() if name in names}
+
+
+def keep_below(ob: bpy.types.Object, control: Control, below: Mapping[str, bytes]) -> None:
+    """Let those be the keys without corrections of a control, which has others now."""
+    told = record(ob, CORRECTIONS)
+    keep_bytes(control.ob, UNCORRECTED, below)
+    keep_record(ob, CORRECTIONS, told | {"laid": told["laid"] | {_key(control): _mark(control)}})
 
 
 def _laid_out(

@@ -8,7 +8,7 @@ from mathutils import Matrix
 
 from ...authoring.control_collections import controls_home
 from ...authoring.finding.names import read_names
-from ...rig.data.held_feet import footprint_of, new_footprint
+from ...rig.data.records import Footprint, footprint_of, new_footprint
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, Stance, anchors_in, moved, stances_of
 from ..feet.clip import UP, LegMotion, directions
@@ -95,7 +95,7 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) 
 
     here: where it is planned now. On a path that was changed what the footprint was moved by goes along.
     """
-    ob = _footprint(tip, frames[stance.first], frames[stance.last])
+    ob = footprint_over(tip, frames[stance.first], frames[stance.last])
     if ob is None:
         return None
     now, base = place_of(ob), Matrix(new_footprint(ob).base)
@@ -113,7 +113,32 @@ def place_of(footprint: bpy.types.Object) -> Matrix:
     return Matrix.LocRotScale(*footprint.matrix_world.decompose()[:2], None)
 
 
-def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
+def show_corrected(tip: bpy.types.PoseBone, first: int, last: int, move: Matrix) -> None:
+    """Let the footprint of a stance, if it has one, stand where a correction brings it."""
+    empty = footprint_over(tip, first, last)
+    if empty is not None:
+        kept = new_footprint(empty)
+        kept.planned = numbers_of(empty.matrix_world)
+        empty.matrix_world = move @ empty.matrix_world
+        kept.shown = numbers_of(place_of(empty))
+
+
+def show_planned(tip: bpy.types.PoseBone) -> None:
+    """Let the footprints of a leg stand where they would without corrections."""
+    for empty in footprints_of(tip):
+        kept = new_footprint(empty)
+        if is_corrected(kept):
+            empty.matrix_world = Matrix(kept.planned)
+            kept.shown = numbers_of(place_of(empty))
+            kept.property_unset("planned")
+
+
+def is_corrected(kept: Footprint) -> bool:
+    """Whether a footprint stands where a correction brought it."""
+    return abs(Matrix(kept.planned).determinant()) > 0.0
+
+
+def footprint_over(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
     """The footprint of a stance: of the leg's footprints the one that shares most of its frames."""
 
     def shared(ob: bpy.types.Object) -> int:
@@ -148,7 +173,7 @@ def make_footprints(
     home = controls_home(tips[0].id_data, scene)
     for stance in stances_of(anchors):
         tip, first, last = tips[stance.leg], frames[stance.first], frames[stance.last]
-        empty = _footprint(tip, first, last)
+        empty = footprint_over(tip, first, last)
         if empty is None or empty in used:
             empty = _new(tip, base_of(stance, sole, clip.feet[stance.leg]), first)
             home.objects.link(empty)

@@ -53,11 +53,16 @@ def kept(ob: bpy.types.Object, what: str) -> dict[str, bytes]:
 def keep(what: str, curves: Mapping[bpy.types.Object, Iterable[bpy.types.FCurve]]) -> None:
     """Keep the keys of these F-Curves of objects, beside what their actions keep already."""
     for ob, own in curves.items():
-        clip = playing_clip(ob)
-        known = _read(clip.action, what)
-        texts = {name_of(curve): b64encode(compress(bytes_of(curve))).decode() for curve in own}
-        known[str(clip.slot)] = known.get(str(clip.slot), {}) | texts
-        setattr(clip.action, what, json.dumps(known))
+        keep_bytes(ob, what, {name_of(curve): bytes_of(curve) for curve in own})
+
+
+def keep_bytes(ob: bpy.types.Object, what: str, keys: Mapping[str, bytes]) -> None:
+    """The same for one object, given what keys are by F-Curve."""
+    clip = playing_clip(ob)
+    known = _read(clip.action, what)
+    texts = {name: b64encode(compress(own)).decode() for name, own in keys.items()}
+    known[str(clip.slot)] = known.get(str(clip.slot), {}) | texts
+    setattr(clip.action, what, json.dumps(known))
 
 
 def put_back(ob: bpy.types.Object, what: str, names: Iterable[str] | None = None) -> None:

@@ -14,14 +14,12 @@ from mathutils import Matrix
 from ... import messages
 from ...authoring.control_collections import home_of
 from ...authoring.keys import curves_at, remove_animation
-from ...authoring.live_locks import LiveLock, live_locks_of
-from ...authoring.placing import Control, Placer
+from ...authoring.placing import BLEND, HOLDER, Control, LiveLock, Placer, live_locks_of
 from ...authoring.selection import all_tips
 from ...bake.stepping import Steps, at_once
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.clips import motion_frames
 from ...rig.blender.dependencies import Node, followed_nodes
-from ...rig.data.held_feet import BLEND, HOLDER
 from ...rig.data.settings import target_and_pole
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.body import bodies_of
@@ -164,7 +162,7 @@ def _key_influence(lock: LiveLock, frames: range, blend: int) -> None:
 def release(context: bpy.types.Context, ob: bpy.types.Object, tips: Sequence[str]) -> list[str]:
     """Take the locks of limbs off, by the names of their tips; returns of which. Their controls stay where they are
     shown."""
-    locks = [lock for lock in live_locks_of(ob) if lock.tip in tips]
+    locks = [lock for lock in live_locks_of(ob.pose.bones[tip] for tip in tips if tip in ob.pose.bones)]
     if not locks:
         raise ChainError(messages.NOT_LOCKED(armature=ob.name))
     with all_or_nothing([ob, *(lock.control.ob for lock in locks)], keys=True):

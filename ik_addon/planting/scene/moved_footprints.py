@@ -3,7 +3,8 @@
 The rest of the plan stays: the body and the knees follow when the feet are planted again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -14,11 +15,11 @@ from ...bake.curve_keys import bytes_of, set_bytes
 from ...rig.blender.file_memory import MovedStep, file_memory
 from ...rig.blender.rotations import array_of
 from ...rig.blender.sampling import not_simple, time_is_plain
-from ...rig.data.held_feet import footprint_of
+from ...rig.data.records import footprint_of
 from ..feet.curves import runs
 from .control_tracks import KeyedControls, keyed_controls
-from .correcting import move_keys
-from .footprints import numbers_of, place_of
+from .correcting import keep_below, keys_below, move_step
+from .footprints import is_corrected, numbers_of, place_of
 from .kept_keys import curves_of
 from .limbs import keyed_contacts
 from .sources import kept_settings
@@ -34,7 +35,7 @@ def follow_footprints(scene: bpy.types.Scene, footprints: Iterable[bpy.types.Obj
 
 def _follow(scene: bpy.types.Scene, empty: bpy.types.Object) -> bool:
     kept = footprint_of(empty)
-    now, shown = place_of(empty), Matrix(kept.shown)
+    ob, now, shown = kept.armature, place_of(empty), Matrix(kept.shown)
     # Of a file from before nothing tells where its steps are.
     is_known = abs(shown.determinant()) > 0.5 and empty.animation_data is None
     if not is_known or np.allclose(now, shown, atol=_SAME):
@@ -44,12 +45,17 @@ def _follow(scene: bpy.types.Scene, empty: bpy.types.Object) -> bool:
     if step is None or not curves:
         return False
     controls, control, frames, frame = step
-    before, place = _before(empty, curves, shown)
-    for curve, own in zip(curves, before, strict=True):
+    before = _before(empty, ob, control, shown)
+    place, base = Matrix(np.reshape(before.place, (4, 4)).T), before.base
+    for curve, own in zip(curves, before.before, strict=True):
         set_bytes(curve, own)
     if not np.allclose(now, place, atol=_SAME):
-        move_keys(bpy.context, controls, frames, control, frame, array_of(now @ place.inverted()))
-    file_memory.moved_steps[empty.session_uid] = MovedStep(numbers_of(place), before, [*map(bytes_of, curves)])
+        base = move_step(bpy.context, controls, frames, control, frame, array_of(now @ place.inverted()), base)
+    if base:
+        keep_below(ob, control, base)
+    file_memory.moved_steps[empty.session_uid] = replace(before, after=[*map(bytes_of, curves)])
+    if is_corrected(kept):
+        kept.planned = numbers_of(Matrix(kept.planned) @ shown.inverted() @ now)
     kept.shown = numbers_of(now)
     curves[0].id_data.update_tag()
     return True
@@ -81,10 +87,10 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> tuple[KeyedCont
     return (controls, control, frames, frames[own[0]]) if own is not None and shared(own) > 0 else None
 
 
-def _before(empty: bpy.types.Object, curves: Sequence[bpy.types.FCurve], shown: Matrix) -> tuple[list[bytes], Matrix]:
-    """The keys from which a step is moved, and where its footprint was then: those from before it was first moved, so
-    that many moves are one, and none at all leads back; the present ones, if somebody has changed them since."""
-    known, now = file_memory.moved_steps.get(empty.session_uid), [*map(bytes_of, curves)]
+def _before(empty: bpy.types.Object, ob: bpy.types.Object, control: Control, shown: Matrix) -> MovedStep:
+    """From what a step is moved: from how it was before it was first moved, so that many moves are one, and none at all
+    leads back; from how it is, if somebody has changed its keys since."""
+    known, now = file_memory.moved_steps.get(empty.session_uid), [*map(bytes_of, curves_of(control).values())]
     if known is None or known.after != now:
-        return now, shown
-    return known.before, Matrix(np.reshape(known.place, (4, 4)).T)
+        return MovedStep(numbers_of(shown), now, now, keys_below(ob, control))
+    return known

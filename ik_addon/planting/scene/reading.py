@@ -35,8 +35,8 @@ from ...rig.blender.sampling import Judge, Sampler
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
+from ...rig.model.limb_model import joints_of
 from ...rig.model.order import ChainName, KnownOrders, live_tips
-from ...rig.pose.kinematics import joints_of
 from ...rig.pose.solving import solve_limb
 from ...rig.pose.track_solving import solve_tracks
 from ...rig.pose.tracks import Reading

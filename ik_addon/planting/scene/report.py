@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ...bake.memory import last, remember
+from ...rig.blender.file_memory import last, remember
 from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion
 from ..feet.measures import compared, new_pops

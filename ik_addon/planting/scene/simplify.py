@@ -12,10 +12,9 @@ from ... import messages
 from ...authoring.placing import Control
 from ...bake.curve_keys import times_of, write_curve
 from ...bake.keys import key_times
-from ...bake.memory import remember
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
-from ...rig.data.undoing import all_or_nothing
+from ...rig.blender.file_memory import remember
 from ...rig.model.limb import known_bones, link_bones
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
@@ -24,8 +23,8 @@ from ..feet.contacts import BALL, HEEL, sole_of
 from ..feet.curves import runs
 from ..feet.simplifying import KNEES, ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
 from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
-from .correcting import dissolve, lay, take_off
-from .kept_keys import ALL_KEYS, CORRECTIONS, FEW_KEYS, curves_by_object, curves_of, keep, keep_record, put_back, record
+from .correcting import corrections_of, without_corrections
+from .kept_keys import ALL_KEYS, FEW_KEYS, curves_by_object, curves_of, keep, keep_record, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured
 from .sources import is_planted
@@ -56,16 +55,11 @@ def keys_simplified(
     if not controls.limbs:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     check_owners(controls)
-    with all_or_nothing([ob, *controls.owners], keys=True) as undo:
-        undo.nothing_more_is_made()
-        dissolve(ob, controls)
-        take_off(controls)
+    with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
         over = frames or frames_of_keys(ob, controls)
         report = yield from _simplified(context, ob, controls, over, options)
         keep_record(ob, FEW_KEYS, asdict(options) | {"frames": [over.start, over.stop, over.step]})
-        lay(context, ob, controls)
-        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return remember("keys", report)
 
 
@@ -114,13 +108,8 @@ def all_keys(context: bpy.types.Context, ob: bpy.types.Object) -> int:
     if not has_few_keys(ob):
         raise ChainError(messages.NOT_SIMPLIFIED(armature=ob.name))
     check_owners(controls)
-    with all_or_nothing([ob, *controls.owners], keys=True):
-        dissolve(ob, controls)
-        take_off(controls)
+    with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
-        lay(context, ob, controls)
-        tag_pose(ob)
-        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return sum(_count(each) for each in controls.all)
 
 
@@ -267,21 +256,12 @@ def with_edits(context: bpy.types.Context, ob: bpy.types.Object, work: Steps[Res
     """In steps: do a work to the planted clip that an armature object plays, as it is without few keys and corrections,
     and put these on again."""
     few = simplified_as(ob) if is_planted(ob) else None
-    told = record(ob, CORRECTIONS) if is_planted(ob) else {}
-    if few is None and not told:
+    if few is None and not (is_planted(ob) and corrections_of(ob)):
         return (yield from work)
     controls = keyed_controls(ob)
-    with all_or_nothing([ob, *controls.owners], keys=True):
-        dissolve(ob, controls)
-        told = record(ob, CORRECTIONS)
-        take_off(controls)
+    with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
         result = yield from part_of(work, 0, 2)
-        keep_record(ob, CORRECTIONS, told)
         if few is not None:
             yield from part_of(keys_simplified(context, ob, *few), 1, 2)
-        else:
-            lay(context, ob, controls)
-        tag_pose(ob)
-        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
     return result

@@ -1,7 +1,14 @@
-"""What is remembered of the file that is open: plain data and armature objects, gone with that state of the file."""
+"""What is remembered of the file that is open: plain data and armature objects, gone with that state of the file.
+
+Also the reports of what was done in this Blender, the last of each kind, and that of the action which plays now. They
+are not kept on actions: copies of these, in which something else was done, would have them too, and so would files.
+After an undo nothing is said of an action, for it may be that of before.
+"""
 
 from collections.abc import Collection
+from copy import deepcopy
 from dataclasses import dataclass, field, fields
+from typing import Literal
 
 import bpy
 
@@ -11,12 +18,13 @@ class MovedStep:
     """What the keys of a step were before its footprint was moved, and what they are now.
 
     place: of the footprint before, the columns of its matrix. before, after: all that the keys of its control are, for
-    each F-Curve.
+    each F-Curve. base: those before without corrections, by F-Curve.
     """
 
     place: list[float]
     before: list[bytes]
     after: list[bytes]
+    base: dict[str, bytes]
 
 
 @dataclass(slots=True)
@@ -41,6 +49,7 @@ class FileMemory:
     driven: by control, an object and a bone or "", the chains that follow it, by the names of armature object and tip
     bone: a redraw of the panels asks for them dozens of times.
     moved_steps: by the session numbers of footprints that were moved.
+    keys: by the session numbers of armature objects all that the keys of their controls are, before one is keyed.
     reports: of what was done to an action, by the kind of report and the names of armature object and action.
     limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
     takes too long for every redraw.
@@ -59,6 +68,7 @@ class FileMemory:
     drawn: set[tuple[int, str]] = field(default_factory=set)
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
     moved_steps: dict[int, MovedStep] = field(default_factory=dict)
+    keys: dict[int, dict[tuple, dict[tuple, bytes]]] = field(default_factory=dict)
     reports: dict[tuple[str, str, str], dict] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)
 
@@ -79,3 +89,28 @@ class FileMemory:
 
 
 file_memory = FileMemory()
+
+
+Kind = Literal["bake", "keys", "match", "plant"]
+
+_kept: dict[str, dict] = {}
+"""By kind."""
+
+
+def remember(kind: Kind, report: dict) -> dict:
+    """Keep a report, apart from the one that a script gets and may change; returns it."""
+    _kept[kind] = own = deepcopy(report)
+    if "action" in report:
+        file_memory.reports[kind, report["armature"], report["action"]] = own
+    return report
+
+
+def last(kind: Kind) -> dict:
+    """The last report of a kind; empty before the first."""
+    return deepcopy(_kept.get(kind, {}))
+
+
+def of_action(kind: Kind, ob: bpy.types.Object) -> dict | None:
+    """The last report of a kind on the action that an armature object plays now."""
+    action = ob.animation_data.action if ob.animation_data else None
+    return file_memory.reports.get((kind, ob.name, action.name)) if action is not None else None

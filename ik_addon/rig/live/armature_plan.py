@@ -12,10 +12,9 @@ from ...solvers import ChainError
 from ..blender.armatures import is_evaluated_in
 from ..blender.blended_bones import goes_by_channels
 from ..blender.dependencies import aims_of
-from ..blender.evaluation import Graphs, is_rendering
+from ..blender.evaluation import Graphs, curves_of, is_rendering, plays_alone, silence
 from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
-from ..blender.silencing import curves_of, plays_alone, silence
 from ..data.relation import is_tied, wake
 from ..data.settings import target_and_pole
 from ..model.limb import Wishes
@@ -25,8 +24,7 @@ from ..pose.lending import loans
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter
 from ..pose.reading import SceneReader
-from ..pose.sources import PlacesNow
-from ..pose.track_reading import TrackReader, same_wishes
+from ..pose.track_reading import PlacesNow, TrackReader, same_wishes
 from ..pose.track_solving import solve_each, solve_tracks
 from ..pose.tracks import PlannedChain, Reading, channel_values
 from .fingerprint import numbers_of

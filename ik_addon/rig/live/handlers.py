@@ -10,32 +10,35 @@ from bpy.app.handlers import persistent
 from bpy.types import Armature, Object
 
 from ... import messages
-from ..blender import animation, armatures, silencing
+from ..blender import animation, armatures
 from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures, tag_pose
 from ..blender.cleanup import clean_since, waiting
 from ..blender.evaluation import (
     evaluate_waiting,
+    is_anything_silent,
     is_evaluating,
     is_render_thread,
     is_rendering,
     is_shown,
     next_graph,
+    restore_all_keys,
+    restore_keys,
     shown_graphs,
+    stop_silencing,
 )
 from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
 from ..data.control_links import keep_all
-from ..data.held_feet import footprint_of
+from ..data.records import footprint_of
 from ..data.settings import target_and_pole
 from ..model.order import ChainName, live_tips
 from ..pose.lending import loans
 from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
-from . import newly_shown
 from .handler_lists import HandlerLists
 from .scene_plan import ScenePlan
-from .state import memory, paused
+from .state import evaluate_chains, memory, paused, solved_in, stop_watching, watch_drawing
 from .ties import bring_chains_up_to_date, followed_by_controls, prepare
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
@@ -95,9 +98,9 @@ def _before_frame(scene: bpy.types.Scene, _: object = None) -> None:
         _write_before(scene)
     finally:
         # What is not written before this frame has its keys played.
-        if silencing.is_anything_silent():
+        if is_anything_silent():
             plan = memory.plan_of(scene)
-            silencing.restore(scene, but=plan.silences() if plan is not None else ())
+            restore_keys(scene, but=plan.silences() if plan is not None else ())
     memory.prepared.append(("FRAME", scene.session_uid, scene.frame_current_final))
 
 
@@ -132,11 +135,12 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     loans.take_back()
     _after_frame(scene, depsgraph)
+    _tell_of_keys(scene, depsgraph)
 
 
 @_guarded
 def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    newly_shown.solved_in(depsgraph)
+    solved_in(depsgraph)
     plan, others = memory.plan_of(scene), _lists.others_handle_frames()
     if depsgraph.mode == "VIEWPORT":
         went_to_frame(scene)
@@ -215,6 +219,18 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     loans.take_back()
     _after_update(scene, depsgraph)
     _tell_of_footprints(scene, depsgraph)
+    _tell_of_keys(scene, depsgraph)
+
+
+@_guarded
+def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    tell = memory.keys_may_change
+    if tell is None or depsgraph.mode != "VIEWPORT":
+        return
+    if scene.tool_settings.use_keyframe_insert_auto:
+        tell(scene, depsgraph.id_type_updated("ACTION"))
+    else:
+        file_memory.keys.clear()
 
 
 @_guarded
@@ -246,7 +262,7 @@ def _changed_in(depsgraph: bpy.types.Depsgraph) -> tuple[set[Object], set[Object
 
 @_guarded
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    newly_shown.solved_in(depsgraph)
+    solved_in(depsgraph)
     prepared = memory.was_prepared("UPDATE", scene.session_uid)
     has_chains = memory.plan_of(scene) is not None or any(map(live_tips, posed_armatures(depsgraph)))
     if _lists.others_handle("depsgraph_update_post"):
@@ -305,7 +321,7 @@ def before_saving(*_: object) -> None:
 def before_undoing(*_: object) -> None:
     """What is undone to is the FK pose. Evaluated copies of what is not undone stay, and with them what is silent."""
     loans.take_back()
-    silencing.restore_all()
+    restore_all_keys()
 
 
 def load_post(*_: object) -> None:
@@ -468,7 +484,7 @@ def register() -> None:
     """Put the handlers on, once."""
     unregister()
     _lists.put_on()
-    newly_shown.register(_lists.put_back)
+    watch_drawing(_lists.put_back)
     # While an add-on is being enabled Blender may not show its data yet.
     if hasattr(bpy.data, "objects"):
         _look_at_the_file()
@@ -481,7 +497,7 @@ def _look_at_the_file() -> None:
     memory.reset()
     for ob in armatures.armature_objects():
         animation.revive_drivers(ob)
-    newly_shown.evaluate_chains()
+    evaluate_chains()
 
 
 def unregister() -> None:
@@ -489,9 +505,9 @@ def unregister() -> None:
     _lists.take_off()
     if bpy.app.timers.is_registered(_look_at_the_file):
         bpy.app.timers.unregister(_look_at_the_file)
-    newly_shown.unregister()
+    stop_watching()
     loans.take_back()
-    silencing.stop()
+    stop_silencing()
     for ob in shown_armatures():
         tag_pose(ob)
     file_memory.shown.clear()

@@ -1,4 +1,7 @@
-"""What the handlers remember from one call to the next, and what that tells of how chains are solved."""
+"""What the handlers remember from one call to the next, and what that tells of how chains are solved.
+
+And what a window begins to show, such as another scene: Blender calls no handler for it.
+"""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -8,12 +11,12 @@ from dataclasses import dataclass, field
 import bpy
 
 from ...messages import Refusal
-from ..blender import silencing
+from ..blender.armatures import armature_objects, tag_pose
 from ..blender.cleanup import surely
+from ..blender.evaluation import restore_all_keys
 from ..blender.file_memory import file_memory
-from ..model.order import ChainName
+from ..model.order import ChainName, live_tips
 from ..pose.lending import loans
-from . import newly_shown
 from .scene_plan import ScenePlan
 
 
@@ -23,6 +26,7 @@ class LiveState:
     nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: failures
     that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
     footprints_moved: who is told of footprints that may have moved, in which scene, and says whether keys went along.
+    keys_may_change: who is told, while Auto Keying is on, of an update of a scene, and whether keys have changed.
     """
 
     plans: dict[int, ScenePlan] = field(default_factory=dict)
@@ -31,6 +35,7 @@ class LiveState:
     reported: set[str] = field(default_factory=set)
     prepared: list[tuple] = field(default_factory=list)
     footprints_moved: Callable[[bpy.types.Scene, list[bpy.types.Object]], bool] | None = None
+    keys_may_change: Callable[[bpy.types.Scene, bool], None] | None = None
 
     def was_prepared(self, *evaluation: object) -> bool:
         """Whether the handlers before an evaluation, whose end this is, have run to their end."""
@@ -53,7 +58,7 @@ class LiveState:
         self.prepared.clear()
         self.plans.clear()
         loans.take_back()
-        silencing.restore_all()
+        restore_all_keys()
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
@@ -94,13 +99,61 @@ def paused() -> Iterator[None]:
     def go_on() -> None:
         memory.paused[:] = [each for each in memory.paused if each is not token]
         file_memory.forget_animation()
+        file_memory.keys.clear()
         for plan in memory.plans.values():
             plan.doubtful = True
         if memory.missed and not memory.paused:
-            newly_shown.evaluate_chains()
+            evaluate_chains()
             memory.missed = False
 
     with surely(go_on):
         memory.paused.append(token)
-        silencing.restore_all()
+        restore_all_keys()
         yield
+
+
+_drawing: list[object] = []
+
+
+def solved_in(depsgraph: bpy.types.Depsgraph) -> None:
+    """A handler was called for a depsgraph."""
+    if _drawing:
+        file_memory.drawn.add(_key(depsgraph))
+
+
+def _key(depsgraph: bpy.types.Depsgraph) -> tuple[int, str]:
+    return depsgraph.as_pointer(), f"{depsgraph.scene.name}/{depsgraph.view_layer.name}"
+
+
+def _before_drawing(look: Callable[[], bool]) -> None:
+    missed = look()
+    depsgraph = bpy.context.view_layer.depsgraph
+    if depsgraph is not None and (missed or _key(depsgraph) not in file_memory.drawn):
+        solved_in(depsgraph)
+        # While it is drawn nothing may change.
+        if not bpy.app.timers.is_registered(evaluate_chains):
+            bpy.app.timers.register(evaluate_chains, first_interval=0.0)
+
+
+def evaluate_chains() -> None:
+    """Have all armature objects with live chains evaluated, and so their chains solved."""
+    for ob in armature_objects():
+        if ob.pose and live_tips(ob):
+            tag_pose(ob)
+
+
+def watch_drawing(look: Callable[[], bool]) -> None:
+    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is. look: called before; it says
+    whether chains may not have been solved for it."""
+    stop_watching()
+    if not bpy.app.background:
+        _drawing.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (look,), "WINDOW", "PRE_VIEW"))
+
+
+def stop_watching() -> None:
+    """Look no more."""
+    file_memory.drawn.clear()
+    while _drawing:
+        bpy.types.SpaceView3D.draw_handler_remove(_drawing.pop(), "WINDOW")
+    if bpy.app.timers.is_registered(evaluate_chains):
+        bpy.app.timers.unregister(evaluate_chains)

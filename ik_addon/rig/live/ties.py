@@ -1,6 +1,13 @@
-"""What must be done before chains are read: names and clips are followed, and chains tied to their controls."""
+"""Names and ties of chains in line with what the user did to bones, controls and clips.
+
+Blender keeps the names in its own constraints right when bones are renamed, copied, mirrored, joined or separated, but
+not those in an add-on's properties. So every tip, control bone and end bone keeps under which name it was last seen,
+and in which armature object. A bone that carries another bone's name is that bone renamed, or a copy of it; what chains
+say of it then follows it, as Blender's own IK does.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import bpy
 
@@ -8,10 +15,170 @@ from ..blender.armatures import armature_named, armature_objects, is_changeable,
 from ..blender.clips import shown_clip
 from ..blender.file_memory import file_memory
 from ..data.control_clips import controls_follow
-from ..data.control_links import has_controls
-from ..data.relation import is_tied, tie, trigger_of, untie
+from ..data.control_links import has_controls, keep_all, keep_controls, lost_controls, restore_controls
+from ..data.relation import in_any_collection, is_tied, tie, trigger_of, untie
+from ..data.settings import NAME_RECORD, named_bones
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
-from ..model.renamed import follow_bones
+
+_MIRRORED_AXES = {"Z": "NEGATIVE_Z", "NEGATIVE_Z": "Z"}
+"""A mirrored bone bends about X as the bone does, and about Z to the other side."""
+
+
+class Seen(NamedTuple):
+    """In which armature object, and under which name, a bone was last seen; both "" for one that never was."""
+
+    armature: str
+    bone: str
+
+
+def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
+    """Let the chains of armature objects follow their control bones to new names, and copies the copied ones.
+
+    Whether that changed any chain's settings: they are evaluated at the next update.
+    """
+    posed = [ob for ob in objects if ob.is_editable and ob.mode != "EDIT"]
+    restored = {(ob, tip.name) for ob in posed for tip in lost_controls(ob) if not _has_name_of_another(tip)}
+    for ob, tip in restored:
+        restore_controls(ob.pose.bones[tip])
+    followed = bool(restored)
+    tips = [ob.pose.bones[tip] for ob in posed for tip in tips_of(ob)]
+    for tip in tips:
+        source = _copied_from(tip)
+        mirrored = source is not None and tip.name == bpy.utils.flip_name(source)
+        if (tip.id_data, tip.name) not in restored:
+            for what in ("", "pole_"):
+                followed |= _follow(tip, what, source is not None, mirrored)
+            followed |= _follow_end(tip, source is not None, mirrored)
+        if mirrored:
+            _mirror(tip)
+            followed = True
+    holders = {tip.id_data for tip in tips}
+    for tip in tips:
+        _keep(tip)
+        keep_controls(tip)
+        for control, name in named_bones(tip):
+            # While bones are edited, a copy must still be told from its original.
+            if control.is_editable and control.mode != "EDIT":
+                holders.add(control)
+                if name in control.pose.bones:
+                    _keep(control.pose.bones[name])
+    for ob in posed:
+        keep_all(ob)
+    for ob in holders:
+        for bone in ob.pose.bones:
+            # From now on a copy is a bone of its own.
+            if bone.analytic_ik_record_name:
+                _keep(bone)
+    return followed
+
+
+def _follow(tip: bpy.types.PoseBone, what: str, copied: bool, mirrored: bool) -> bool:
+    """Let a chain's target, or its pole ("pole_"), be the bone or object that it now should be. Whether it was not."""
+    control = getattr(tip, f"analytic_ik_{what}target")
+    name = getattr(tip, f"analytic_ik_{what}subtarget")
+    if control is None:
+        return False
+    if not name:
+        other = bpy.data.objects.get(bpy.utils.flip_name(control.name)) if mirrored else None
+        if other is None or not in_any_collection(other):
+            return False
+        setattr(tip, f"analytic_ik_{what}target", other)
+        return True
+    holder = _holder(tip, control, name)
+    if holder.pose is None:
+        return False
+    found = _bone_now(tip, holder, control.name if holder is not control else "", name, copied, mirrored)
+    if found is None or (holder, found) == (control, name):
+        return False
+    setattr(tip, f"analytic_ik_{what}target", holder)
+    setattr(tip, f"analytic_ik_{what}subtarget", found)
+    return True
+
+
+def _follow_end(tip: bpy.types.PoseBone, copied: bool, mirrored: bool) -> bool:
+    """Let a chain's end bone be the bone that it should be now. Returns whether it was another one."""
+    name, ob = tip.analytic_ik_end_bone, tip.id_data
+    if not name:
+        return False
+    before = _seen(tip).armature
+    found = _bone_now(tip, ob, before if before != ob.name else "", name, copied, mirrored)
+    if found in (None, name):
+        return False
+    tip.analytic_ik_end_bone = found
+    return True
+
+
+def _holder(tip: bpy.types.PoseBone, control: bpy.types.Object, name: str) -> bpy.types.Object:
+    """The armature object in which a chain's control bone now is."""
+    own = tip.id_data
+    if not in_any_collection(control):
+        # Gone: its bones may have been joined with the chain's own.
+        return own
+    if control == own and name not in own.pose.bones:
+        # The chain may have been separated from it: Blender then takes the new object for the old one.
+        left = bpy.data.objects.get(_seen(tip).armature)
+        there = left.pose.bones.get(name) if left is not None and left.pose else None
+        if left is not None and there is not None and _seen(there) == (left.name, name):
+            return left
+    return control
+
+
+def _bone_now(
+    tip: bpy.types.PoseBone, holder: bpy.types.Object, gone: str, name: str, copied: bool, mirrored: bool
+) -> str | None:
+    """What a control bone of a chain is called by now; None: it is not known by another name.
+
+    gone: the armature object that held it and is gone, "": none.
+    """
+    bones = holder.pose.bones
+    own, opposite = bones.get(name), bpy.utils.flip_name(name)
+    if gone and holder == tip.id_data:
+        joined = [bone.name for bone in bones if _seen(bone) == (gone, name)]
+        return joined[0] if joined else None
+    if mirrored and opposite != name and opposite in bones:
+        return opposite
+    if own is not None and _seen(own).bone == name and not copied:
+        return name
+    others = [bone.name for bone in bones if bone.name != name and _seen(bone).bone == name]
+    # Copies that were made together have the same number.
+    together = [other for other in others if other.rpartition(".")[2] == tip.name.rpartition(".")[2]]
+    if together or len(others) == 1:
+        return (together or others)[0]
+    return name if own is not None else None
+
+
+def _has_name_of_another(bone: bpy.types.PoseBone) -> bool:
+    """Whether a bone has the name by which another one was last seen, that has a new name too."""
+    others = (other for other in bone.id_data.pose.bones if other != bone)
+    return _seen(bone).bone != bone.name and any(_seen(other).bone == bone.name for other in others)
+
+
+def _copied_from(tip: bpy.types.PoseBone) -> str | None:
+    """The name of the bone of which a tip is a copy that was not seen yet; None: it is none."""
+    name = _seen(tip).bone
+    source = tip.id_data.pose.bones.get(name) if name and name != tip.name else None
+    return name if source is not None and _seen(source).bone == name else None
+
+
+def _mirror(tip: bpy.types.PoseBone) -> None:
+    """Make the settings of a mirrored copy those of the other side."""
+    tip.analytic_ik_swivel = -tip.analytic_ik_swivel
+    axis = tip.analytic_ik_straight_axis
+    tip.analytic_ik_straight_axis = _MIRRORED_AXES.get(axis, axis)
+    w, x, y, z = tip.analytic_ik_record_rotation
+    tip.analytic_ik_record_rotation = (w, x, -y, -z)
+
+
+def _seen(bone: bpy.types.PoseBone) -> Seen:
+    armature, _, name = bone.analytic_ik_record_name.partition("\n")
+    return Seen(armature, name)
+
+
+def _keep(bone: bpy.types.PoseBone) -> None:
+    """Keep under which name a bone is seen now."""
+    now = f"{bone.id_data.name}\n{bone.name}"
+    if bone.analytic_ik_record_name != now:
+        setattr(bone, NAME_RECORD, now)
 
 
 def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
+from ..blender.evaluation import silent_channels
 from ..blender.file_memory import file_memory
 from ..blender.rotations import LOCATION, SCALE, Raw, channel_of, channel_path, raw_values
 from ..blender.sampling import numbers_at, stands_elsewhere
-from ..blender.silencing import silent_channels
 from ..data.relation import wake
 from .lending import Shown, has_channel, loans, shown_by
 

@@ -14,9 +14,8 @@ from ..data.settings import goal_values
 from ..model.body import BodyModel
 from ..model.foot import rolled
 from ..model.limb import limited_chain
-from ..model.limb_model import LimbModel
+from ..model.limb_model import FkTrack, LimbModel, joints_of, local_rotations
 from .following import body_shifts
-from .kinematics import FkTrack, joints_of, local_rotations
 from .ready import solve_surely
 from .tracks import PoseTrack, Reading
 

@@ -8,8 +8,7 @@ from mathutils import Quaternion, Vector
 
 from ..blender.rotations import channel_of, numbers_of
 from ..model.limb import Wishes
-from ..model.limb_model import LimbModel
-from .kinematics import FkTrack
+from ..model.limb_model import FkTrack, LimbModel
 from .ready import ReadyChain
 
 

@@ -485,7 +485,7 @@ Nothing moves at this frame"""
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.controls import switch_following
-        from ...authoring.pole_following import is_following
+        from ...authoring.knees import is_following
 
         tips = chosen_tips(context, ob)
         follows = not all(map(is_following, tips))

@@ -7,8 +7,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ... import messages
+from ...authoring.placing import BLEND
 from ...authoring.selection import (
     active_object,
+    all_tips,
     chain_armature,
     chosen_controls,
     chosen_tips,
@@ -19,12 +21,12 @@ from ...authoring.selection import (
 from ...bake.stepping import Steps
 from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
-from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
 from .clip_list import ClipsMade, draw_clips, strips_asked
-from .polls import none_live, not_editable
+from .polls import neither_live_nor_unrigged, none_live, not_editable, shown_controls
+from .rigs import sentences
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 
 if TYPE_CHECKING:
@@ -62,12 +64,14 @@ class ClipsOverMotion(ClipsMade, OverMotion, ChainsOperator):
 
 
 class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
-    """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
+    """Keep feet still while they touch the ground. \
+Legs are rigged if none are, and the body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
     label = "Planting"
     panel = _PANEL
+    needs = (not_editable, neither_live_nor_unrigged)
 
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
@@ -101,6 +105,20 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
         layout.label(text=messages.IN_LEG_LENGTHS())
         unused = ("clearance",) if self.ground == "CAPTURED" else ()
         self.drawn(*(name for name in _IN_LEG_LENGTHS if name not in unused))
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...authoring.control_bones import new_bones_taken_back
+        from ...authoring.rigging import rig_legs
+        from ...rig.data.undoing import all_or_nothing
+
+        if all_tips(ob):
+            return (yield from super().steps(context, ob))
+        as_bones = self.options.is_invoke and shown_controls(context, ob) == "BONES"
+        with all_or_nothing([ob]) as undo, new_bones_taken_back(*[ob] * as_bones):
+            for level, words in sentences(ob, rig_legs(context, ob, as_bones=as_bones)):
+                self.report({level}, words)
+            undo.nothing_more_is_made()
+            return (yield from super().steps(context, ob))
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...planting.feet.options import Options

@@ -89,11 +89,9 @@ class ANALYTIC_IK_OT_all_keys(ChainOperator):
         return messages.ALL_KEYS_BACK(keys=all_keys(context, ob))
 
 
-class ANALYTIC_IK_OT_apply_correction(ChainOperator):
-    """Keep what was moved at this frame, and fade it. \
-A foot that stands takes its whole stance along"""
+class Correcting(ChainOperator):
+    """Operators that apply a correction."""
 
-    bl_idname = "analytic_ik.apply_correction"
     bl_label = "Apply Correction"
     needs = (not_editable, none_live)
 
@@ -116,6 +114,38 @@ A foot that stands takes its whole stance along"""
         made = apply_correction(context, ob, self.fade, self.body)
         names = messages.quoted(each["bone"] or each["object"] for each in made)
         return messages.CORRECTED(controls=names, frame=made[0]["frame"])
+
+
+class ANALYTIC_IK_OT_apply_correction(Correcting):
+    """Keep what was moved at this frame, and fade it. \
+A foot that stands takes its whole stance along"""
+
+    bl_idname = "analytic_ik.apply_correction"
+
+
+class ANALYTIC_IK_OT_correct_moved(Correcting):
+    """Apply the correction that Auto Keying keyed with Move"""
+
+    bl_idname = "analytic_ik.correct_moved"
+    # In the undo history they are one.
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+    bl_undo_group = "Move"
+
+
+class ANALYTIC_IK_OT_correct_rotated(Correcting):
+    """Apply the correction that Auto Keying keyed with Rotate"""
+
+    bl_idname = "analytic_ik.correct_rotated"
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+    bl_undo_group = "Rotate"
+
+
+class ANALYTIC_IK_OT_correct_grabbed(Correcting):
+    """Apply the correction that Auto Keying keyed with Grab"""
+
+    bl_idname = "analytic_ik.correct_grabbed"
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+    bl_undo_group = "Grab"
 
 
 class OfCorrection(ChainOperator):

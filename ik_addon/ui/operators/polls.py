@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 from ... import messages
 from ...authoring.blender_ik import adoptable, is_adopted
 from ...authoring.keys import has_marks
-from ...authoring.selection import active_bone, chosen_tips
+from ...authoring.selection import active_bone, all_tips, chosen_tips
 from ...bake.certificate import read_certificates
 from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import has_editable_bones, is_changeable
@@ -50,6 +50,12 @@ def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     if live_tips(ob) or switched_tips(ob):
         return ""
     return (messages.ALL_NATIVE if native_tips(ob) else messages.NO_LIVE_CHAIN)(armature=ob.name)
+
+
+def neither_live_nor_unrigged(context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature without live chains lacks, unless it moves and has no chain at all: then it is rigged first."""
+    moves = ob.animation_data is not None and ob.animation_data.action is not None
+    return "" if moves and not all_tips(ob) else none_live(context, ob)
 
 
 def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) -> str:

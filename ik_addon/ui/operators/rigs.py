@@ -224,7 +224,7 @@ No bone moves"""
             select_bone(ob, done[ob].limbs[0].limb.bones[-1])
         said = []
         for each, rigged in done.items():
-            own = _sentences(each, rigged)
+            own = sentences(each, rigged)
             said += [(level, messages.OF(whose=each.name, said=words)) for level, words in own] if others else own
         said += [("WARNING", str(error)) for error in errors]
         if len(done) > 1:
@@ -262,7 +262,7 @@ No bone moves"""
         return rig_legs(bpy.context, ob, selected, self.arms, self.follow_motion, as_bones, progress, self.knees_follow)
 
 
-def _sentences(ob: bpy.types.Object, rigged: "Rigged") -> list[tuple[str, str]]:
+def sentences(ob: bpy.types.Object, rigged: "Rigged") -> list[tuple[str, str]]:
     """What was rigged, what was left out, and whether the controls follow keys: sentences with their levels, the most
     important one last."""
     followed, legs = rigged.followed, counted([one.limb for one in rigged.limbs])

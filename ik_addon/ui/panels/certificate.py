@@ -19,7 +19,7 @@ from ...bake.certificate import (
     read_certificates,
     verdict_on_clips,
 )
-from ..base import length_words, registration_of, slides_words
+from ..base import InSidebar, columns_for, draw_sentence, length_words, registration_of, slides_words
 from ..operators.certificates import (
     ANALYTIC_IK_OT_clear_marks,
     ANALYTIC_IK_OT_copy_certificate,
@@ -27,7 +27,6 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_mark_problems,
     shown_certificate,
 )
-from .base import InSidebar, columns_for, draw_sentence
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""

@@ -6,8 +6,8 @@ import bpy
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
+from ...authoring.knees import is_following, pole_and_carriers
 from ...authoring.placing import handle_of
-from ...authoring.pole_following import is_following, pole_and_carriers
 from ...authoring.selection import Focus, active_armature, active_bone, focus
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
@@ -16,7 +16,16 @@ from ...rig.model.limb import known_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import Cure, Problem, notes_of, warnings_of
 from ...rig.status.states import body_of, state_of_body, states_of
-from ..base import length_words, registration_of
+from ..base import (
+    BonePanel,
+    InBoneTab,
+    InSidebar,
+    PartOfChainPanel,
+    columns_for,
+    draw_sentence,
+    length_words,
+    registration_of,
+)
 from ..operators.certificates import BUTTONS
 from ..operators.chains import (
     ANALYTIC_IK_OT_limit_knees,
@@ -30,7 +39,6 @@ from ..operators.chains import (
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.stepped import running
 from ..view.swivel import ANALYTIC_IK_OT_swivel
-from .base import BonePanel, InBoneTab, InSidebar, PartOfChainPanel, columns_for, draw_sentence
 from .preferences import shows_reference_solvers
 from .status import (
     draw_add,
@@ -106,7 +114,7 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
     if is_native(tip):
-        from ...native.measuring import problem_of
+        from ...native.making import problem_of
 
         if sentence := problem_of(tip, context.view_layer.depsgraph):
             draw_problem(layout, context, Problem(sentence))

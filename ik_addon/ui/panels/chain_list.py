@@ -9,9 +9,8 @@ from ...authoring.selection import all_tips, are_tips, chain_armature, focus, se
 from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
-from ..base import length_words, registration_of
+from ..base import InSidebar, draw_sentence, length_words, registration_of
 from ..operators.chains import ANALYTIC_IK_OT_select_chain
-from .base import InSidebar, draw_sentence
 from .chain import ANALYTIC_IK_PT_overlay
 from .status import NATIVE_ICON, draw_problem, icon_of
 

@@ -11,11 +11,10 @@ from ...authoring.selection import focus
 from ...rig.blender.armatures import armature_objects
 from ...rig.model.order import live_tips
 from ...rig.status.states import states_of
-from ..base import registration_of
+from ..base import PartOfChainPanel, draw_sentence, registration_of
 from ..operators.certificates import ANALYTIC_IK_OT_lock_interface
 from ..operators.chains import ANALYTIC_IK_OT_open_sidebar
 from ..operators.travel import ANALYTIC_IK_OT_bake_for_export, scene_armatures
-from .base import PartOfChainPanel, draw_sentence
 from .status import draw_name, draw_status
 
 

@@ -4,13 +4,13 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature
-from ...bake.memory import of_action
 from ...planting.scene.sources import kept_settings
+from ...rig.blender.file_memory import of_action
 from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
-from ..base import length_words, registration_of, slides_words
+from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
 from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
 from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
 from ..operators.feet import (
@@ -37,7 +37,6 @@ from ..operators.travel import (
     ANALYTIC_IK_OT_root_motion,
     ANALYTIC_IK_OT_travel,
 )
-from .base import InSidebar, draw_sentence
 from .status import NATIVE_ICON, draw_muted
 
 
@@ -132,10 +131,10 @@ def _draw_unreached(layout: bpy.types.UILayout, context: bpy.types.Context, repo
 
 def _draw_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
     """What follows what, each with the button that releases it. Returns whether anything does."""
-    from ...authoring.live_locks import live_locks_of
+    from ...authoring.placing import live_locks_of
 
     # Each contact that was found has a lock of its own.
-    locks = dict.fromkeys((lock.tip, lock.held) for lock in live_locks_of(ob))
+    locks = dict.fromkeys((lock.tip, lock.held) for lock in live_locks_of(all_tips(ob)))
     for tip, held in locks:
         row = layout.row(align=True)
         words = messages.LOCK_HELD(tip=tip, held=held.shown) if held else messages.LOCK_LOST(tip=tip)
@@ -145,12 +144,12 @@ def _draw_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
 
 
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
-    """What planting did: largest slides in contacts before and after, and how far the body moved."""
+    """What planting did: largest slides in contacts before and after, and how far the body moved; also in legs."""
     for chain in report["chains"]:
-        slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
-        steps = messages.STEPS(count=chain["steps"])
-        parts = {when: chain[f"slide_{when}"] / chain["length"] for when in ("before", "after")}
-        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides, **parts), "DOT")
+        slides, length = {when: chain[f"slide_{when}"] for when in ("before", "after")}, chain["length"]
+        said = {when: slides_words(context.scene, [slide], length) for when, slide in slides.items()}
+        words = messages.SLIDES(tip=chain["tip"], part=slides["before"] / length, **said)
+        draw_sentence(layout, context, words, "DOT")
     for chain in report["chains"]:
         if chain["pop_frames"]:
             first = chain["pop_frames"][0][0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from ...rig.data.settings import PREFIX, SETTINGS
-from .base import DEFAULT_TAB, show_in_tab
+from ..base import DEFAULT_TAB, show_in_tab
 
 _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
 _SETTINGS = {
@@ -41,8 +41,8 @@ _OPERATORS = {
     "adopt": "blenders-ik",
     "restore": "blenders-ik",
     "make_*": "giving_away/#make-native",
-    "bake_for_export": "giving_away/#a-game-engine",
-    "back_to_live": "giving_away/#a-game-engine",
+    "bake_for_export": "giving_away/#bake-for-unreal-unity-or-godot",
+    "back_to_live": "giving_away/#bake-for-unreal-unity-or-godot",
     "unmute": "bake",
     "bake": "bake",
     "check": "bake",

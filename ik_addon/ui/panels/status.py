@@ -11,7 +11,7 @@ from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import Cure, Problem
 from ...rig.status.states import ChainState, bends_backwards, body_of
-from ..base import length_words
+from ..base import columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, ANALYTIC_IK_OT_cure, button_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_add,
@@ -21,9 +21,9 @@ from ..operators.chains import (
     add_label,
     may_be_limb,
 )
+from ..operators.feet import ANALYTIC_IK_OT_plant_feet
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
-from .base import columns_for, draw_sentence, fits
 
 _ICONS = {
     "OFF": "PAUSE",
@@ -218,6 +218,8 @@ def draw_rigging(
     # Without its label, which says no more than the choices: they need the room.
     row.use_property_split = False
     row.prop(context.window_manager, _LIMBS, expand=True)
+    if not has_controls(ob) and ob.animation_data is not None and ob.animation_data.action is not None:
+        column.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
     if bone is not None:
         draw_add(layout, context, "CON_KINEMATIC")
     else:

@@ -1,0 +1,75 @@
+"""What Auto Keying keyed on the controls of a capture. A single key among keys on all frames is a jump.
+
+The keys are remembered while nothing changes them, so what was keyed is known exactly, and can become a correction.
+"""
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+
+from ...authoring.placing import Control
+from ...bake.curve_keys import SAME_TIME, bytes_of, keys_in, set_bytes, times_of
+from ...rig.blender.clips import playing_clip
+from ...rig.blender.file_memory import file_memory
+from .control_tracks import KeyedControls, keyed_controls, numbers_at
+from .kept_keys import CORRECTIONS, FEW_KEYS, curves_of, record
+from .sources import is_planted
+
+_GAP = 2.0 + SAME_TIME
+"""Between the keys beside a key on every frame."""
+
+
+def are_remembered(ob: bpy.types.Object) -> bool:
+    """Whether the keys of an armature object's controls are known."""
+    return ob.session_uid in file_memory.keys
+
+
+def remember_keys(ob: bpy.types.Object) -> None:
+    """Remember the keys of an armature object's controls as they are."""
+    own = {
+        _id(each): {key: bytes_of(curve) for key, curve in curves_of(each).items()} for each in keyed_controls(ob).all
+    }
+    file_memory.keys[ob.session_uid] = own
+
+
+def keyed_moves(ob: bpy.types.Object, controls: KeyedControls, time: float) -> dict[Control, np.ndarray]:
+    """What the channels of captured controls hold at the time of a key that is new, or has other values than are
+    remembered. Empty where that is not all that changed."""
+    known, found = file_memory.keys.get(ob.session_uid, {}), {}
+    is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
+    for control in controls.all if known else ():
+        before, curves = known.get(_id(control), {}), curves_of(control)
+        changed = [key for key, curve in curves.items() if bytes_of(curve) != before.get(key)]
+        if before.keys() != curves.keys() or not all(
+            _is_single(keys_in(before[key])["co"], curves[key], time, is_captured) for key in changed
+        ):
+            return {}
+        if changed:
+            found[control] = numbers_at(control, [time])[0]
+    return found
+
+
+def bring_back(ob: bpy.types.Object, controls: Iterable[Control]) -> None:
+    """Let controls of an armature object have the keys that are remembered."""
+    for control in controls:
+        before = file_memory.keys[ob.session_uid][_id(control)]
+        for key, curve in curves_of(control).items():
+            set_bytes(curve, before[key])
+
+
+def _id(control: Control) -> tuple:
+    clip = playing_clip(control.ob)
+    return control.ob.session_uid, control.bone, clip.action.session_uid if clip else 0
+
+
+def _is_single(before: np.ndarray, curve: bpy.types.FCurve, time: float, is_captured: bool) -> bool:
+    """Whether no key but that at a time is new or elsewhere, among those of a capture. before: (n, 2)."""
+    now = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", now)
+    now, other = now.reshape(-1, 2), np.abs(before[:, 0] - time) > SAME_TIME
+    others = np.abs(times_of(curve) - time) > SAME_TIME
+    times = before[other, 0]
+    k = int(np.searchsorted(times, time))
+    is_captured |= 0 < k < len(times) and times[k] - times[k - 1] < _GAP
+    return is_captured and not others.all() and np.array_equal(before[other], now[others])

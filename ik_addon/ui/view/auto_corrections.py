@@ -1,0 +1,64 @@
+"""With Auto Keying on, a control of a capture that is moved is corrected at once."""
+
+import bpy
+
+from ...authoring.selection import chain_armature
+from ...rig.live.state import memory
+
+_APPLY = "apply_correction"
+_GROUPED = {
+    "TRANSFORM_OT_translate": "correct_moved",
+    "TRANSFORM_OT_rotate": "correct_rotated",
+    "ANALYTIC_IK_OT_grab": "correct_grabbed",
+}
+"""By what moved a control, the operator that is one step of the undo history with it."""
+
+
+def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
+    # Only who corrects needs it.
+    from ...planting.scene.control_tracks import key_time, keyed_controls
+    from ...planting.scene.keyed_moves import are_remembered, keyed_moves, remember_keys
+
+    ob = chain_armature(bpy.context)
+    if ob is None or (are_remembered(ob) and not keys_changed):
+        return
+    plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+    if not plays and keyed_moves(ob, keyed_controls(ob), key_time(scene.frame_current_final)):
+        # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
+        if not bpy.app.timers.is_registered(correct):
+            bpy.app.timers.register(correct, first_interval=0.0)
+        return
+    remember_keys(ob)
+
+
+def correct() -> None:
+    """Let what Auto Keying has just keyed be a correction, with the options of the last one."""
+    from ...planting.scene.keyed_moves import remember_keys
+
+    context = bpy.context
+    manager = context.window_manager
+    moved = manager.operators[-1].bl_idname if manager.operators else ""
+    last = manager.operator_properties_last(f"analytic_ik.{_APPLY}")
+    options = {key: getattr(last, key) for key in ("fade", "body")} if last else {}
+    window = next(iter(manager.windows), None)
+    with context.temp_override(window=window) if window else context.temp_override():
+        ob = chain_armature(context)
+        try:
+            getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
+        except RuntimeError as error:
+            # It is refused: what was keyed stays a key.
+            print(error)
+            if ob is not None:
+                remember_keys(ob)
+
+
+def register() -> None:
+    """Have the handlers tell of keys."""
+    memory.keys_may_change = _looked
+
+
+def unregister() -> None:
+    """No longer."""
+    memory.keys_may_change = None
+    if bpy.app.timers.is_registered(correct):
+        bpy.app.timers.unregister(correct)

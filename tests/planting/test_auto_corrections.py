@@ -1,0 +1,190 @@
+"""With Auto Keying on, moving a control of a capture is a correction at once; other animation is keyed as ever."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from ik_addon.grabbing.scene.posing import grab_bone
+from ik_addon.planting.scene.control_tracks import keyed_controls
+from ik_addon.planting.scene.correcting import corrections_of
+from ik_addon.planting.scene.footprints import footprint_over
+from ik_addon.planting.scene.kept_keys import curves_of
+from ik_addon.ui.view import auto_corrections
+
+from ..rig.rigs import update
+from ..scenes import go_to, sliding_walk
+from .corrected import channels, foot, middle_stance, middle_swing, move
+from .planted_walks import FRAMES, all_bytes, planted
+
+pytestmark = pytest.mark.versions
+
+
+def captured(few=False):
+    """A planted walk, with Auto Keying on."""
+    ob, _ = planted()
+    if few:
+        bpy.ops.analytic_ik.simplify_keys()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    update()
+    return ob
+
+
+def key(frame, control, way=(0.05, 0.0, 0.0)):
+    """As Blender does it at the end of a drag with Auto Keying on; returns whether a correction follows."""
+    go_to(frame)
+    update()
+    control.owner.location = [a + b for a, b in zip(control.owner.location, way, strict=True)]
+    update()
+    control.owner.keyframe_insert("location", frame=frame)
+    update()
+    follows = bpy.app.timers.is_registered(auto_corrections.correct)
+    if follows:
+        bpy.app.timers.unregister(auto_corrections.correct)
+        auto_corrections.correct()
+    return follows
+
+
+def by_button(ob, frame, control, way=(0.05, 0.0, 0.0)):
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    move(ob, frame, control, way)
+    return channels(ob)
+
+
+@pytest.mark.parametrize("keys", ["dense", "few"])
+@pytest.mark.parametrize("kind", ["stance", "swing", "pole", "body"])
+def test_what_is_keyed_is_what_the_button_makes_of_it(kind, keys):
+    found = []
+    for way in (key, None):
+        ob = captured(keys == "few")
+        controls, before = keyed_controls(ob), all_bytes(ob)
+        control = {"pole": foot(ob).pole, "body": controls.body}.get(kind, foot(ob).foot)
+        frame = sum({"swing": middle_swing(ob)}.get(kind, middle_stance(ob))) // 2
+        if way is None:
+            found.append(by_button(ob, frame, control))
+        else:
+            assert key(frame, control)
+            found.append(channels(ob))
+        assert [own["frame"] for own in corrections_of(ob)] == [frame]
+        bpy.ops.analytic_ik.remove_correction(index=0)
+        assert all_bytes(ob) == before
+    for name, numbers in found[0].items():
+        assert numbers == pytest.approx(found[1][name], abs=1e-6), name
+
+
+def test_one_after_the_other():
+    ob = captured()
+    control, before = foot(ob).foot, all_bytes(ob)
+    frames = [sum(middle_stance(ob)) // 2, sum(middle_swing(ob)) // 2]
+    for frame in frames:
+        assert key(frame, control)
+    assert [own["frame"] for own in corrections_of(ob)] == sorted(frames)
+    # A second move in one stance takes the place of the first.
+    assert key(frames[0] + 1, control, (0.0, 0.02, 0.0))
+    assert len(corrections_of(ob)) == 2
+    for _ in range(2):
+        bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_a_limb_that_is_grabbed_is_corrected():
+    ob = captured()
+    frame = sum(middle_swing(ob)) // 2
+    go_to(frame)
+    update()
+    place = ob.matrix_world @ ob.pose.bones["foot.L"].head
+    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.0, 0.0, 0.03)))
+    update()
+    assert bpy.app.timers.is_registered(auto_corrections.correct)
+    auto_corrections.correct()
+    assert {own["frame"] for own in corrections_of(ob)} == {frame}
+
+
+def test_what_nobody_captured_is_keyed_as_ever():
+    ob = sliding_walk(follow_motion=False)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    control = foot(ob).foot
+    for frame in (1, 20, 40):
+        assert not key(frame, control)
+    assert not corrections_of(ob)
+    assert [point.co.x for point in next(iter(curves_of(control).values())).keyframe_points] == [1.0, 20.0, 40.0]
+
+
+def test_keys_that_were_edited_and_frames_outside_stay_keys():
+    ob = captured()
+    control = foot(ob).foot
+    update()
+    for point in (point for curve in curves_of(control).values() for point in curve.keyframe_points):
+        point.co.y += 0.01
+    next(iter(curves_of(control).values())).id_data.update_tag()
+    update()
+    assert not bpy.app.timers.is_registered(auto_corrections.correct)
+    go_to(FRAMES[-1] + 20)
+    before = all_bytes(ob)
+    if key(FRAMES[-1] + 20, control):
+        assert all_bytes(ob) != before
+    assert not corrections_of(ob)
+
+
+def test_without_auto_keying_nothing_is_remembered():
+    ob = captured()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    assert not key(sum(middle_stance(ob)) // 2, foot(ob).foot)
+    assert not corrections_of(ob)
+
+
+def test_a_footprint_shows_where_its_stance_was_corrected_to():
+    ob = captured()
+    bpy.ops.analytic_ik.plant_feet(frame_start=FRAMES[0], frame_end=FRAMES[-1], footprints=True)
+    own, tip = middle_stance(ob), foot(ob).tip
+    empty = footprint_over(tip, *own)
+    start, before, dense = np.array(empty.matrix_world), all_bytes(ob), channels(ob)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    move(ob, sum(own) // 2, way=(0.04, 0.02, 0.0))
+    update()
+    corrected, after = np.array(empty.matrix_world), channels(ob)
+    assert corrected[:3, 3] - start[:3, 3] == pytest.approx((0.04, 0.02, 0.0), abs=1e-5)
+    # Planned again it is neither corrected twice nor lost.
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
+    assert np.array(empty.matrix_world) == pytest.approx(corrected, abs=1e-5)
+    for name, numbers in channels(ob).items():
+        assert numbers == pytest.approx(after[name], abs=2e-5), name
+    # It is moved on, and the correction stays a correction.
+    empty.location.x += 0.03
+    update()
+    name = foot(ob).foot.name
+    at = own[0] * 4 - 4 * FRAMES[0]
+    assert (channels(ob)[name] - after[name])[at, :3] == pytest.approx((0.03, 0.0, 0.0), abs=1e-4)
+    assert len(corrections_of(ob)) == 1
+    bpy.ops.analytic_ik.remove_correction(index=0)
+    update()
+    assert np.array(empty.matrix_world)[:3, 3] - start[:3, 3] == pytest.approx((0.03, 0.0, 0.0), abs=1e-5)
+    assert (channels(ob)[name] - dense[name])[at, :3] == pytest.approx((0.03, 0.0, 0.0), abs=1e-4)
+    empty.location.x -= 0.03
+    update()
+    assert np.abs(channels(ob)[name] - dense[name]).max() < 1e-4
+    assert before.keys() == all_bytes(ob).keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "name"), [("Move", "correct_moved"), ("Rotate", "correct_rotated"), ("Grab", "correct_grabbed")]
+)
+def test_the_move_and_its_correction_are_one_step_to_undo(said, name):
+    ob = captured()
+    frame, control, before = sum(middle_stance(ob)) // 2, foot(ob).foot, all_bytes(ob)
+    go_to(frame)
+    update()
+    bpy.ops.ed.undo_push(message="before")
+    control.owner.location.x += 0.05
+    update()
+    control.owner.keyframe_insert("location", frame=frame)
+    update()
+    bpy.ops.ed.undo_push(message=said)
+    bpy.app.timers.unregister(auto_corrections.correct)
+    assert getattr(bpy.ops.analytic_ik, name)("EXEC_DEFAULT", True) == {"FINISHED"}
+    after = all_bytes(bpy.context.object)
+    bpy.ops.ed.undo()
+    assert all_bytes(bpy.context.object) == before
+    bpy.ops.ed.redo()
+    assert all_bytes(bpy.context.object) == after
+    assert len(corrections_of(bpy.context.object)) == 1
