@@ -28,12 +28,13 @@ from ..rig.pose.lending import loans
 from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.posing import Channel
 from ..rig.pose.reading import SceneReader
-from ..rig.pose.solving import PosedLimb, ScenePass
+from ..rig.pose.solving import ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
+from .limb_keys import ShownChain
 from .report import ChainRecord, Course, course_at, course_of, joined
 from .stepping import GoTo, Steps, stepping, stepping_apart
 
@@ -95,8 +96,8 @@ class Motion:
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
     scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, (frames or 1, 3) each;
     stretches: how long the chain is at each frame, its FK pose being 1. carried: the channels, name and mode, of bones
-    that follow it and chains that come after it here; places: the numbers of each, (frames, 3 or 4). limbs: the chain
-    at each frame, None where it was off; only where they are wanted, for they are large.
+    that follow it and chains that come after it here; places: the numbers of each, (frames, 3 or 4). shown: the chain
+    as arrays; None where it was read whole at each frame.
     """
 
     record: ChainRecord
@@ -105,12 +106,11 @@ class Motion:
     modes: list[str]
     scaled: list[str]
     carried: list[Channel]
-    wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
     fk_scales: Sequence[np.ndarray] = ()
     stretches: np.ndarray = field(default_factory=lambda: np.ones(1))
     places: Sequence[np.ndarray] = ()
-    limbs: list[PosedLimb | None] = field(default_factory=list)
+    shown: ShownChain | None = None
 
 
 def collect(
@@ -118,20 +118,19 @@ def collect(
     plan: ScenePlan,
     bones_of: dict[ChainName, list[str]],
     frames: range,
-    each_frame: bool,
 ) -> Steps[dict[ChainName, Motion]]:
     """What chains of the context's scene do at `frames`, in steps.
 
-    plan: how they are solved at present; bones_of: the names of each chain's own bones; each_frame: the chains are
-    wanted as limbs. What is changed on the way is as before in the end, also after an exception. Raises ChainError
-    where a chain cannot be solved at one of the frames.
+    plan: how they are solved at present; bones_of: the names of each chain's own bones. What is changed on the way is
+    as before in the end, also after an exception. Raises ChainError where a chain cannot be solved at one of the
+    frames.
     Errors are those that Blender shows while the chains are live. Where nothing moves a chain's bones after the
     solution, that is the solution's own error; else each frame is evaluated with the solution, and measured.
     """
-    motions = {chain: _motion(chain, plan, bones_of, each_frame) for chain in bones_of}
+    motions = {chain: _motion(chain, plan, bones_of) for chain in bones_of}
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
     alone = not others_handle_frames()
-    possible = {} if each_frame else plan.planned()
+    possible = plan.planned()
     certain = {chain for chain in motions.keys() - doubted if not plan.is_switched(chain)}
     # Keys that cannot be sampled are seen with the chain.
     planned = {
@@ -162,7 +161,7 @@ def collect(
     return _solved(motions, readings, poses, frames)
 
 
-def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]], each_frame: bool) -> Motion:
+def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]]) -> Motion:
     """The motion of a chain of which nothing is known yet."""
     names, pose_bones = bones_of[chain], armature_named(chain.armature).pose.bones
     bones = turned_bones(chain, names)
@@ -170,7 +169,7 @@ def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[st
     record = ChainRecord(chain.armature, chain.tip, len(names))
     bodies = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
     carried = [(body, mode) for body in bodies for mode in body_channels(pose_bones[body])]
-    return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried, each_frame)
+    return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried)
 
 
 def _doubted(context: bpy.types.Context, plan: ScenePlan, motions: dict[ChainName, Motion]) -> set[ChainName]:
@@ -388,8 +387,6 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
         raise done.errors[chain].of(messages.FRAME(frame=frame))
     posed, ob = done.limbs.get(chain), armature_named(chain.armature)
     bones, solved, course = ob.pose.bones, {}, None
-    if motion.wants_limbs:
-        motion.limbs.append(posed)
     if posed is not None:
         solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
         reader = shown.armature(ob) if shown else None
@@ -422,6 +419,8 @@ def _solved(
         if reading.body and motion.carried:
             motion.places = [np.broadcast_to(reading.body.locations, (reading.count, 3)).astype(np.float32)]
         fk = shown_track(reading, pose)
+        units = np.linalg.norm(reading.goal.to_world[:, :3, 1], axis=1) / _object(model).matrix_world.median_scale
+        motion.shown = ShownChain(model, fk, units)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
         motion.record.course, motion.record.solver = course, model.solver_name
     return motions

@@ -72,6 +72,21 @@ def test_a_ball_stands_between_frames_whatever_carries_the_control(carried):
     assert slides(ob, report, np.arange(1.0, 60.0, 0.25)) < 3e-5
 
 
+def test_a_leg_is_long_enough_between_frames_where_the_body_turns_there(walker):
+    """Its keys are at other frames than the scene's, as in files of another frame rate."""
+    hips = leg_tips(walker)[0].parent.parent
+    path = hips.path_from_id("rotation_euler")
+    for curve in [curve for curve in bag_of(walker).fcurves if curve.data_path == path]:
+        for frame in range(5, 55, 2):
+            before = [curve.evaluate(each) for each in (frame, frame + 1)]
+            for time, value in zip((frame, frame + 1), before, strict=True):
+                curve.keyframe_points.insert(time, value)
+            curve.keyframe_points.insert(frame + 0.5, np.mean(before) + 0.3 * (curve.array_index == 2))
+        curve.update()
+    report = plant(bpy.context, leg_tips(walker), FRAMES)
+    assert slides(walker, report, np.arange(1.0, 60.0, 0.25)) < 1e-4
+
+
 def test_two_keys_hold_a_stance_as_exactly_as_its_leg_asks():
     contacts = np.ones((2, 9), bool)
     rows = [(np.array((0.3, 0.0, 1e-7 * k * k)), np.array((1.0, 0.0, 0.0, 0.0))) for k in range(9)]
@@ -228,6 +243,30 @@ def test_a_footprint_that_is_moved_moves_its_step_and_no_other(walker):
     assert moved[middle] == pytest.approx((0.1, 0.0, 0.05), abs=1e-4)
     assert np.abs((after[tips[1].name] - before[tips[1].name])[:, :3, 3]).max() < 1e-4
     assert not report["unreached_frames"]
+
+
+def test_footprints_are_those_of_the_clip_that_plays(walker):
+    """Another clip is not planted by them, and hides them until the first one is planted again."""
+    tips, data = leg_tips(walker), walker.animation_data
+    other = data.action.copy()
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    first, planted_action = [*footprints_of(tips[0])], data.action
+    before = feet_over(walker, FRAMES)
+    first[1].location.x += 0.1
+    data.action = other
+    if getattr(data, "action_slot", data) is None:
+        data.action_slot = other.slots[0]
+    update()
+    assert not [*footprints_of(tips[0])]
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    assert np.abs(feet_over(walker, FRAMES)[tips[0].name] - before[tips[0].name])[:, :3, 3].max() < 1e-4
+    second = [*footprints_of(tips[0])]
+    assert not {*first} & {*second}
+    assert [ob.hide_viewport for ob in (*first, *second)] == [True] * len(first) + [False] * len(second)
+    data.action = planted_action
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    assert [ob.hide_viewport for ob in (*first, *second)] == [False] * len(first) + [True] * len(second)
+    assert np.abs(feet_over(walker, FRAMES)[tips[0].name] - before[tips[0].name])[:, :3, 3].max() > 0.05
 
 
 def test_pole_targets_are_as_far_from_the_knees_as_rig_legs_puts_them(walker):

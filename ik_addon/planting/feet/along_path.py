@@ -15,7 +15,7 @@ from .clip import UP, LegMotion, applied, turns_by
 from .curves import above, eased, slope, smooth
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
-from .planning import leg_limits
+from .reaching import leg_limits
 from .swinging import swung
 from .walk import Walk
 

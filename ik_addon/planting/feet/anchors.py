@@ -8,7 +8,7 @@ from .clip import LegMotion
 from .contacts import BALL, HEEL, Ground, HeelAndBall, flat_foot, on_ground, pivoted, under, way_to_footing
 from .curves import frames_in, runs
 from .loops import cycles_around, in_cycles, own_frames, unrolled
-from .options import EXACT, SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
+from .options import ARRIVED, EXACT, FASTEST_STAND, SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,24 @@ def _settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.nda
 
 def _unsettled(way: np.ndarray, clip: LegMotion) -> tuple[int, int]:
     """In how many frames at the beginning and the end of a contact its point (n, 3) is not at its resting place."""
-    count, quarter = len(way), len(way) // 4
-    most = min(int(SETTLE_TIME * clip.fps), quarter)
-    if most < 1:
+    quarter = len(way) // 4
+    if not quarter:
         return 0, 0
-    middle = slice(quarter, count - quarter)
-    rest = way[middle].mean(axis=0)
-    times = np.arange(count) - (count - 1) / 2.0
-    drift = times[middle] @ (way[middle] - rest) / max(times[middle] @ times[middle], 1e-9)
-    at_rest = np.linalg.norm(way - rest - times[:, None] * drift, axis=1) <= SETTLE_RADIUS * clip.size
-    before, after = np.append(at_rest[:most], True), np.append(at_rest[::-1][:most], True)
-    return int(np.argmax(before)), int(np.argmax(after))
+    most = min(int(SETTLE_TIME * clip.fps), quarter)
+    # Where it rests after that: a foot that skates for long does not drift all the time as in its middle.
+    near = slice(most, min(len(way) - quarter, max(3 * most, most + 3)))
+    middle = way[quarter : len(way) - quarter].mean(axis=0)
+
+    def moving(way: np.ndarray) -> int:
+        rest, times = way[near].mean(axis=0), np.arange(len(way)) - 0.5 * (near.start + near.stop - 1)
+        drift = times[near] @ (way[near] - rest) / max(times[near] @ times[near], 1e-9)
+        at_rest = np.linalg.norm(way - rest - times[:, None] * drift, axis=1) <= SETTLE_RADIUS * clip.size
+        speeds = np.linalg.norm(np.diff(way[: quarter + 1], axis=0), axis=1) * clip.fps
+        away = np.linalg.norm(way[:quarter] - middle, axis=1)
+        coming = np.flatnonzero((speeds > FASTEST_STAND * clip.size) & (away > ARRIVED * clip.size))
+        return max(int(np.argmax(np.append(at_rest[:most], True))), int(coming[-1]) + 1 if len(coming) else 0)
+
+    return moving(way), moving(way[::-1])
 
 
 def joined(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:

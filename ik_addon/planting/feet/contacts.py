@@ -240,7 +240,8 @@ def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> No
         first, last = todo.pop()
         if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
-        margin = max(1, round((last - first) / 6.0))
+        # The ends of a contact are its fastest frames.
+        margin = max(1, round(min((last - first) / 6.0, 4.0 * half)))
         fastest = first + margin + int(np.argmax(steps[first + margin : last + 1 - margin]))
         gap = np.flatnonzero(np.abs(frames - fastest) <= half)
         contact[max(first, gap[0]) : min(last, gap[-1]) + 1] = False

@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .clip import LegMotion
 from .contacts import HeelAndBall
+from .curves import cubic_at
 from .options import POINT_FOOT
 
 RATE = 30.0
@@ -107,13 +108,14 @@ def _times(clip: LegMotion) -> np.ndarray:
 
 
 def _sampled(values: np.ndarray, times: np.ndarray, fps: float) -> np.ndarray:
-    """Values (..., T, k) of frames at some times; of many frames a second the means of those around."""
+    """Values (..., T, k) of frames at some times; of many frames a second the means of those around.
+
+    Straight lines between few frames a second would make feet slower than they are.
+    """
     half = max(1, round(0.5 * fps / RATE)) if fps > 1.5 * RATE else 0
     if half:
         values = sliding_window_view(_held(values, half, axis=-2), 2 * half + 1, axis=-2).mean(axis=-1)
-    before = np.minimum(times.astype(int), values.shape[-2] - 2)
-    share = (times - before)[:, None]
-    return (1.0 - share) * values[..., before, :] + share * values[..., before + 1, :]
+    return np.moveaxis(cubic_at(np.moveaxis(values, -2, 0), times), 0, -2)
 
 
 def _held(values: np.ndarray, half: int, axis: int) -> np.ndarray:

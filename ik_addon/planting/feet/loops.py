@@ -80,10 +80,11 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
 
 
 def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:
-    """Contacts (legs, 2, T) of a loop in all of its cycles. What touches in either of two frames that are one does."""
+    """Contacts (legs, 2, T) of a loop, or other values (..., T), in all of its cycles. Of two frames that are one, what
+    touches in either does; the larger value counts."""
     same = contacts.copy()
     if period_of(clip) < clip.frame_count:
-        same[..., 0] = same[..., -1] = contacts[..., 0] | contacts[..., -1]
+        same[..., 0] = same[..., -1] = np.maximum(contacts[..., 0], contacts[..., -1])
     return same[..., _rows(clip, cycles)[0]]
 
 

@@ -12,8 +12,9 @@ from .contacts import Ground, HeelAndBall, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
-from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
-from .paths import captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
+from .options import BODY_TIME, REACH_TIME, Options
+from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
+from .reaching import ASIDE, in_reach, leg_ends, leg_limits
 
 ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
@@ -36,8 +37,6 @@ DEEP = 0.02
 FASTER, CALMING = 1.1, 0.03
 """Times as fast as captured that a knee may bend or stretch before the body makes way for it, and how far it does at
 most, leg lengths: near full extension a knee turns by the root of what its ankle moves."""
-
-ASIDE = np.array((1.0, 1.0, 0.0))
 
 
 def body_shifts(
@@ -82,8 +81,17 @@ def body_shifts(
     shifts = shifts - _covering(np.minimum(falls, CALMING * clip.size), half)[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
-    near, far = _ends(clip)
+    near, far = leg_ends(clip)
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
+
+
+def lowered(clip: LegMotion, plan: "FootPlan", falls: np.ndarray) -> "FootPlan":
+    """A plan whose body is lower by at least some falls (T,), smoothly, and alike at the seam of a loop."""
+    half, cycles = frames_in(REACH_TIME, clip.fps), cycles_around(clip)
+    down = above(falls, half)
+    if cycles:
+        down = above(in_cycles(clip, falls, cycles), half)[own_frames(clip, cycles)]
+    return replace(plan, shifts=plan.shifts - down[:, None] * UP)
 
 
 def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarray:
@@ -121,21 +129,6 @@ def _calm(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
 def _covering(moves: np.ndarray, half: int) -> np.ndarray:
     """A smooth curve that goes at least as far as moves (T,), to the side on which they are."""
     return above(moves.clip(0.0), half) - above((-moves).clip(0.0), half)
-
-
-def leg_limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarray]:
-    """(legs, T) each, the longest and the shortest distance from hip to ankle that each leg may have."""
-    near, far = _ends(clip)
-    if clip.extensions is not None:
-        return clip.extensions, np.broadcast_to(near * (2.0 - STRAIGHTEST), clip.extensions.shape)
-    extensions = np.linalg.norm(clip.ankles - clip.hips, axis=2) / far
-    longest = np.clip(extensions, options.softness, STRAIGHTEST) * far
-    return longest, np.broadcast_to(near * (2.0 - STRAIGHTEST), longest.shape)
-
-
-def _ends(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
-    """(legs, 1) each, the distances from hip to ankle of legs that are folded, and straight."""
-    return np.abs(clip.lengths[:, :1] - clip.lengths[:, 1:]), clip.reaches[:, None]
 
 
 def _misses(offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:
@@ -241,9 +234,22 @@ def _planned(
 ) -> FootPlan:
     """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
-    anchors = footprints(anchors_of(clip, sole, contacts, ground, options.find_footing))
     carried = carried_over(clip, sole, ground)
-    paths = [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
+
+    def paths_of(anchors: Anchors) -> list[FootPath]:
+        return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
+
+    def farthest(anchors: Anchors) -> float:
+        ankles = np.array([path.ankles for path in paths_of(anchors)])
+        shifts, _ = body_shifts(clip, ankles, options, contacts.any(axis=1))
+        return float(np.linalg.norm(shifts, axis=1).max())
+
+    moved = in_reach(clip, sole, contacts, options)
+    standing = (clip,) if moved is clip else (clip, moved)
+    found = [anchors_of(each, sole, contacts, ground, options.find_footing) for each in standing]
+    # Where most feet go to one side the body follows, and nothing is won.
+    anchors = footprints(min(found, key=farthest) if len(found) > 1 else found[0])
+    paths = paths_of(anchors)
     if ground is not None:
         grounds = [under(sole, leg, ground) for leg in range(clip.leg_count)]
         cleared_paths = zip(paths, contacts, grounds, strict=True)

@@ -150,11 +150,17 @@ def footprint_over(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.
 
 
 def footprints_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Object]:
-    """The footprints of a leg."""
+    """The footprints of a leg in the current action of its armature."""
     for ob in bpy.data.objects:
         kept = footprint_of(ob)
-        if kept is not None and kept.armature == tip.id_data and kept.tip == tip.name:
+        if kept is not None and kept.armature == tip.id_data and kept.tip == tip.name and is_current(kept):
             yield ob
+
+
+def is_current(kept: Footprint) -> bool:
+    """Whether a footprint is of the current action of its armature."""
+    data = kept.armature.animation_data
+    return kept.action is None or (data is not None and kept.action == data.action)
 
 
 def make_footprints(
@@ -165,7 +171,7 @@ def make_footprints(
     clip: LegMotion,
     sole: HeelAndBall,
 ) -> None:
-    """Give each stance a footprint, if it has none; those of stances that are no more go.
+    """Give each stance a footprint, if it has none; those of stances that are no more go, those of other actions hide.
 
     anchors: as planned, before any edit. clip, sole: that was planted.
     """
@@ -186,12 +192,17 @@ def make_footprints(
             kept.base = numbers_of(there)
         if empty.name == _name(tip, kept.first):
             empty.name = _name(tip, first)
-        kept.first, kept.last = first, last
+        kept.first, kept.last, kept.action = first, last, tip.id_data.animation_data.action
+        empty.hide_viewport = False
         kept.shown = numbers_of(place_of(empty))
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
             bpy.data.objects.remove(empty)
+    for other in bpy.data.objects:
+        kept = footprint_of(other)
+        if kept is not None and kept.armature == tips[0].id_data and not is_current(kept):
+            other.hide_viewport = True
 
 
 def _new(tip: bpy.types.PoseBone, base: Matrix, first: int) -> bpy.types.Object:

@@ -19,7 +19,7 @@ from ...rig.data.records import footprint_of
 from ..feet.curves import runs
 from .control_tracks import KeyedControls, keyed_controls
 from .correcting import keep_below, keys_below, move_step
-from .footprints import is_corrected, numbers_of, place_of
+from .footprints import is_corrected, is_current, numbers_of, place_of
 from .kept_keys import curves_of
 from .limbs import keyed_contacts
 from .sources import kept_settings
@@ -68,7 +68,7 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> tuple[KeyedCont
     ob = kept.armature
     tip = ob.pose.bones.get(kept.tip) if ob is not None and ob.pose is not None else None
     settings = (kept_settings(ob) or {}) if tip is not None else {}
-    if tip is None or tip.name not in settings.get("tips", ()):
+    if tip is None or not is_current(kept) or tip.name not in settings.get("tips", ()):
         return None
     controls = keyed_controls(ob)
     control = next((limb.foot for limb in controls.limbs if limb.tip == tip), None)

@@ -20,9 +20,10 @@ from ..feet.anchors import Anchors
 from ..feet.contacts import sole_of
 from ..feet.judging import stands_already, worse_by
 from ..feet.options import Options
-from ..feet.planning import FootPlan, Footprints, plan
+from ..feet.planning import FootPlan, Footprints, lowered, plan
 from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Stage, stands_on
+from .between import falls_between
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
@@ -135,13 +136,20 @@ def planted(
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 2, 4)
         with undo.making():
-            if riders:
-                # Without a path once more as captured.
-                move = (way.turns, way.shifts) if way else (np.tile(np.eye(3), (len(frames), 1, 1)), np.zeros(3))
-                body = riders.keys(capture.body, rows, *move, made.shifts, frames)
-            else:
+
+            def write(made: FootPlan) -> None:
                 body = {ob: [body_keys(carrier, capture.body, made, frames)]}
-            write_plan(tips, controls, body, capture, made, samples, slopes, frames, "planted")
+                if riders:
+                    # Without a path once more as captured.
+                    move = (way.turns, way.shifts) if way else (np.tile(np.eye(3), (len(frames), 1, 1)), np.zeros(3))
+                    body = riders.keys(capture.body, rows, *move, made.shifts, frames)
+                write_plan(tips, controls, body, capture, made, samples, slopes, frames, "planted")
+
+            write(made)
+            falls = falls_between(tips, stage.clip, made, frames)
+            if falls.any():
+                made = lowered(stage.clip, made, falls)
+                write(made)
             key_contacts(tips, made.contacts, frames)
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)

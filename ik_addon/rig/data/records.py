@@ -25,12 +25,14 @@ _FOOTPRINT = "analytic_ik_footprint"
 class Footprint(bpy.types.PropertyGroup):
     """What an Empty keeps of the stance that it shows.
 
-    armature, tip: of the leg. first, last: frames of the scene. base: where the stance was planned, in the world.
+    armature, tip: of the leg. action: in which it was planted; None in files from before. first, last: frames of the
+    scene. base: where the stance was planned, in the world.
     shown: where the Empty was when the foot's keys were last brought there; zeros: nothing tells. planned: where it
     would be without the correction of its stance; zeros: there is none.
     """
 
     armature: bpy.props.PointerProperty(type=bpy.types.Object)
+    action: bpy.props.PointerProperty(type=bpy.types.Action)
     tip: bpy.props.StringProperty()
     first: bpy.props.IntProperty()
     last: bpy.props.IntProperty()
