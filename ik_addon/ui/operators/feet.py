@@ -381,11 +381,13 @@ Select the source first, then the character"""
 
         source, tips = context.scene.objects[self.source], [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
         given = self.scale_frame if self.scale == "FRAME" else None, self.arms, self.body, tips
-        channels = channels_of_clips(source)
+        # Whoever matches says that something else is no source.
+        has_clips = self.clips == "ALL" and source.pose is not None
+        channels = channels_of_clips(source) if has_clips else set()
 
         def work(frames: range) -> Steps[dict]:
             playing, clip = nullcontext(), playing_clip(ob)
-            if self.clips == "ALL" and clip is not None:
+            if has_clips and clip is not None:
                 playing = clip_playing(source, clip_of_source(source, clip), channels)
             with playing:
                 return (yield from source_matched(context, ob, source, frames, *given))
