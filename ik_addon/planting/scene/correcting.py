@@ -423,18 +423,21 @@ def _lowerings(context: bpy.types.Context, laying: _Laying, bumps: Mapping[Contr
     clip = finish(steps).clip
     rows = np.arange(laying.rows.start, laying.rows.stop, dtype=float)
     reaches = clip.reaches[:, None]
-    longest = np.clip(np.linalg.norm(clip.ankles - clip.hips, axis=2), _EXTENSION * reaches, _STRAIGHT * reaches)
-    ankles = clip.ankles.copy()
-    for k, limb in enumerate(limbs):
-        for own in bumps.get(limb.foot, ()):
-            ankles[k] += own.moves(rows, clip.ankles[k]) * own.holds(rows)[:, None]
-    found = []
-    for own in (each for several in bumps.values() for each in several):
-        down = lowering_for(clip.hips, ankles, longest, own.shares(rows))
+    lengths = np.linalg.norm(clip.ankles - clip.hips, axis=2)
+    ankles, found = clip.ankles.copy(), []
+    legs = [(own.first, k, own) for k, limb in enumerate(limbs) for own in bumps.get(limb.foot, ())]
+    # One after the other: what one asks for is not asked again of another, which fades there.
+    for _, k, own in sorted(legs, key=lambda leg: leg[:2]):
+        ankles[k] += own.moves(rows, clip.ankles[k]) * own.holds(rows)[:, None]
+        shares = own.shares(rows)
+        # Where it fades, a leg may be straight: else the body would go far down for little.
+        bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * reaches
+        longest = np.clip(lengths, bent, _STRAIGHT * reaches)
+        down = lowering_for(clip.hips, ankles, longest, shares)
         if down > 0.0:
             still = np.zeros(3), np.zeros(3), np.zeros((2, 3)), np.zeros((2, 3))
             found.append(Bump(own.start, own.first, own.last, own.end, np.array((0.0, 0.0, -down)), *still))
-            ankles[..., 2] += down * own.shares(rows)
+            ankles[..., 2] += down * shares
     return found
 
 
