@@ -225,7 +225,6 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.controls import controls_of, delete_controls, remove_chain, unused
-        from ...rig.data.undoing import all_or_nothing
 
         tips = chosen_tips(context, ob)
         names = [tip.name for tip in tips]
