@@ -96,7 +96,9 @@ def collect(
         planned = {}
     planned = _whole(planned)
     poses: _Poses = {}
-    readings = _sampled({chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames)
+    readings = _sampled(
+        {chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames, Sampler(frames)
+    )
     readings = _whole(_sure(readings, poses))
     planned = _whole({chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)})
     if len(planned) == len(motions) and alone:
@@ -171,18 +173,19 @@ def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
     return {name: own for name, own in chains.items() if has_limbs(name, own)}
 
 
-def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[ChainName, Reading]:
-    reader = TrackReader(Sampler(frames), len(frames))
+def _sampled(chains: dict[ChainName, PlannedChain], frames: range, sampler: Sampler) -> dict[ChainName, Reading]:
+    reader = TrackReader(sampler, len(frames))
     found = reader.readings((_object(own.model), own) for own in chains.values())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
 def sampled_over(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, sampler: Sampler
 ) -> dict[ChainName, Reading] | None:
     """The chains of these tips over frames, all from F-Curves; None where these do not tell all of them.
 
     That is so where something else has a part in one of them: constraints, drivers, other chains, a body that follows.
+    sampler: for these frames.
     """
     plan, scene = live.plan_of(context), context.scene
     names = [ChainName(tip.id_data.name_full, tip.name) for tip in tips]
@@ -195,7 +198,7 @@ def sampled_over(
         return None
     chains = {name: planned[name] for name in names}
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
-        readings = _confirmed(chains, _sampled(chains, frames), frames, go_to) if go_to else {}
+        readings = _confirmed(chains, _sampled(chains, frames, sampler), frames, go_to) if go_to else {}
         # What is no number is told by whoever steps through the frames.
         finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
         if go_to is None or not all(finite) or readings.keys() != chains.keys():

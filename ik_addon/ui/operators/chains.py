@@ -28,7 +28,7 @@ from ...authoring.selection import (
 )
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
-from ...rig.data.undoing import all_or_nothing
+from ...rig.data.undoing import actions_of, all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
@@ -231,7 +231,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
             check_switchable(ob, tip)
-        with all_or_nothing([ob], keys=True):
+        with all_or_nothing([ob], actions=actions_of(ob)):
             for tip in tips:
                 remove_chain(tip, self.keep_pose)
             left, kept = unused(controls), ""
