@@ -1,11 +1,8 @@
 """What chains do over frames: sampled where F-Curves tell all, else seen frame by frame."""
 
-import sys
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -42,48 +39,6 @@ _SAME_END = 1e-4
 """Of a chain's length: from where its FK pose was found to end to where Blender has it, for rounding."""
 _FEWEST_SAMPLED = 4
 """Frames. Fewer are quicker stepped through than looked at at three of them."""
-_PART = 1 << 20
-"""Bytes that are read at once."""
-
-
-def beginning(path: Path, count: int) -> bytes:
-    """The first so many bytes of a file, or all that it has. Raises OSError if it cannot be read."""
-    with path.open("rb") as stream:
-        return stream.read(count)
-
-
-def text_of(path: Path | None, most: int) -> bytes | None:
-    """All of a file, or of stdin if there is no path; None if that is no text, which has no zeros, or is longer.
-
-    UTF-16 with its mark, as PowerShell writes lists, is given in UTF-8.
-
-    most: how many bytes it may have: a device and a pipe may have no end. Raises OSError if it cannot be read.
-    """
-    if path is None:
-        return _text(sys.stdin.buffer, most)
-    with path.open("rb") as stream:
-        return _text(stream, most)
-
-
-def _text(stream: BinaryIO, most: int) -> bytes | None:
-    found = bytearray()
-    while len(found) <= most:
-        part = stream.read(_PART)
-        found += part
-        is_wide = found.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        if b"\0" in part and not is_wide:
-            return None
-        if not part:
-            return _narrow(found) if is_wide else bytes(found)
-    return None
-
-
-def _narrow(text: bytearray) -> bytes | None:
-    try:
-        found = text.decode("utf-16").encode()
-    except UnicodeError:
-        return None
-    return None if b"\0" in found else found
 
 
 _Poses = dict[ChainName, PoseTrack | ChainError]

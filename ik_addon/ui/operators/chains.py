@@ -28,7 +28,7 @@ from ...authoring.selection import (
 )
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
-from ...rig.data.undoing import all_or_nothing
+from ...rig.data.undoing import actions_of, all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
@@ -225,7 +225,6 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.controls import controls_of, delete_controls, remove_chain, unused
-        from ...rig.data.undoing import actions_of, all_or_nothing
 
         tips = chosen_tips(context, ob)
         names = [tip.name for tip in tips]
