@@ -203,14 +203,15 @@ def _is_replaced(
 
 
 def _control(entry: Mapping, controls: KeyedControls) -> Control | None:
-    return _control_of(entry["object"], entry["bone"], controls)
+    named = entry["object"], entry["bone"]
+    return next((each for each in _all_of(controls) if (each.ob.name, each.bone) == named), None)
 
 
-def _control_of(name: str, bone: str, controls: KeyedControls) -> Control | None:
-    """A control, or a bone of the armature that has these."""
+def _all_of(controls: KeyedControls) -> Iterator[Control]:
+    """The controls, and the bones of the armature that has these."""
     ob = controls.limbs[0].tip.id_data
-    own = [Control(ob, bone, turns=True)] if name == ob.name and bone in ob.pose.bones else []
-    return next((each for each in (*controls.all, *own) if (each.ob.name, each.bone) == (name, bone)), None)
+    yield from controls.all
+    yield from (Control(ob, bone.name, turns=True) for bone in ob.pose.bones)
 
 
 def _measured(
@@ -249,9 +250,8 @@ def _dissolve(ob: bpy.types.Object, controls: KeyedControls) -> None:
     if gone:
         told = record(ob, CORRECTIONS)
         keep_record(ob, CORRECTIONS, told | {"entries": [each for each in told["entries"] if each not in gone]})
-        for key, mark in told["laid"].items():
-            control = _control_of(*key.rsplit("|", 1), controls)
-            if control is not None and _mark(control) != mark:
+        for control in _all_of(controls):
+            if _key(control) in told["laid"] and _mark(control) != told["laid"][_key(control)]:
                 forget_curves(control.ob, UNCORRECTED, curves_of(control).values())
 
 
