@@ -5,12 +5,13 @@ how it stands, with its feet held. `grab_poses.png` shows people, `grab_animals.
 `grab_least_squares.png` the same drags by formulas (above) and by damped least squares over all joints (below), with a
 table: thread time, how far what is held is off, how far what is dragged is short, both of the longest limb, how much
 all joints turn together (root of the sum of squares), and how far joints of the two poses are apart at most.
-Needs matplotlib. `uv run --group benchmark python -m benchmarks.grab_poses FOLDER --output FOLDER`.
+Needs matplotlib, which brings Pillow; `--output` names another folder than the current one.
 """
 
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from math import acos, cos, degrees, radians, sin, sqrt
 from pathlib import Path
 from statistics import median
@@ -36,6 +37,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from PIL import Image
 
 PEOPLE = ("mannequiny.glb", "quat_cyberpunk_22_clips.glb", "quat_KnightCharacter.glb")
 ANIMALS = ("m2m_horse_anims.glb", "quat_Spider.glb")
@@ -285,6 +287,14 @@ def page(rows: int, count: int) -> tuple[Figure, np.ndarray]:
     return plt.subplots(rows, count, figsize=(1.55 * count, 2.3 * rows), squeeze=False, layout="constrained")
 
 
+def save(figure: Figure, path: Path) -> None:
+    """As a picture of few colors, for it is read in a browser."""
+    with BytesIO() as drawn:
+        figure.savefig(drawn, format="png", dpi=90)
+        Image.open(drawn).convert("RGB").quantize(40, dither=Image.Dither.NONE).save(path, optimize=True)
+    plt.close(figure)
+
+
 def main() -> None:
     """Draw the pictures and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -299,13 +309,13 @@ def main() -> None:
             character = Character(folder / file)
             for ax, (pose, pulls) in zip(row, poses.items(), strict=True):
                 shown_pose(ax, character, pose, pulls)
-        figure.savefig(output / f"{name}.png", dpi=110)
+        save(figure, output / f"{name}.png")
     figure, axes = page(2, len(POSES))
     character = Character(folder / PEOPLE[0])
     print(HEADER)
     for one, other, (pose, pulls) in zip(*axes, POSES.items(), strict=True):
         print(shown_pose(one, character, pose, pulls, other), flush=True)
-    figure.savefig(output / "grab_least_squares.png", dpi=110)
+    save(figure, output / "grab_least_squares.png")
 
 
 if __name__ == "__main__":

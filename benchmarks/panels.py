@@ -86,9 +86,12 @@ def context() -> SimpleNamespace:
     )
 
 
-def redraw() -> None:
-    """Ask and draw all panels once."""
+def redraw(at_first: bool = False) -> None:
+    """Ask and draw all panels once. at_first: what is closed at first stays closed, with all that is in it."""
+    closed = {kind.__name__ for kind in PANELS if "DEFAULT_CLOSED" in getattr(kind, "bl_options", ())}
     for kind in PANELS:
+        if at_first and closed & {kind.__name__, getattr(kind, "bl_parent_id", "")}:
+            continue
         if not hasattr(kind, "poll") or kind.poll(context()):
             own = [base for base in kind.__bases__ if base is not bpy.types.Panel]
             panel = type("Drawn", tuple(own), {})()

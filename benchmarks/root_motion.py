@@ -88,7 +88,7 @@ def film(ob: bpy.types.Object) -> Motion:
 def feet(ob: bpy.types.Object) -> LegMotion:
     """Its legs, seen from the ground that they walk on."""
     clip = finish(shown(bpy.context, ob, legs_of(ob), FRAMES))
-    return stands_on(clip, Options())[0].seen_from(clip)
+    return stands_on(clip, Options()).seen
 
 
 def moved(before: Motion, after: Motion) -> str:

@@ -1,4 +1,5 @@
-"""What a whole show takes: `python -m benchmarks.show [--shots N] [--clips N] [--life HOURS] [--json]`.
+"""What a whole show takes: `python -m benchmarks.show [--shots N] [--clips N] [--life HOURS] [--json]`,
+or of a crowd on random curves: `python -m benchmarks.show --walkers 1000`.
 
 What one file costs is measured first, on this machine: one process with one file and with many of them, of shots that
 are baked and of captures that are planted. A synthetic show is then simulated from that: its files in chunks, one
@@ -22,6 +23,7 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 from .processes import CHECKOUT, taken
+from .walkers import crowd
 
 SAMPLES = CHECKOUT / "sample_scenes"
 WORKERS = (1, 10, 30, 100, 300, 1000)
@@ -185,7 +187,11 @@ def main() -> None:
     parser.add_argument("--clips", type=int, default=100_000, help="captures that are planted (default 100000)")
     parser.add_argument("--life", type=float, default=Farm(1, 1).life, help="hours of a worker (default 500)")
     parser.add_argument("--json", action="store_true", help="print what was measured and simulated as JSON")
+    parser.add_argument("--walkers", type=int, help="plant a crowd of so many on random curves, and nothing else")
     options = parser.parse_args()
+    if options.walkers:
+        print(crowd(options.walkers))
+        return
     with TemporaryDirectory() as folder:
         costs = {
             f"{options.shots} shots": (

@@ -6,9 +6,11 @@ from math import asin, cos, sin, sqrt
 from pathlib import Path
 
 import bpy
+import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live.scene_plan import ScenePlan
 
 from .helpers.once import once
 from .rig.keys import key
@@ -60,6 +62,15 @@ def without_handlers() -> Iterator[None]:
         yield
     finally:
         live.register()
+
+
+@contextmanager
+def read_whole() -> Iterator[None]:
+    """Bakes read every chain whole at each frame, as the handlers would, and none in arrays."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScenePlan, "planned", lambda self: {})
+        patch.setattr(ScenePlan, "reasons", lambda self, scene: {})
+        yield
 
 
 def played_without_the_add_on(ob: bpy.types.Object, frames: Iterable[float]) -> Poses:

@@ -18,8 +18,8 @@ ROOMS = [
     {"rig"},
     {"bake"},
     {"authoring"},
-    {"planting", "native", "grabbing"},
-    {"matching", "travel"},
+    {"planting", "native"},
+    {"matching", "travel", "grabbing"},
     {"ui", "command_line", "api"},
     {"batch"},
 ]

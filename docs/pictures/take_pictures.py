@@ -114,6 +114,34 @@ def spider_walks(folder: Path, count: int = 24) -> d.Steps:
 # The settings of a chain
 
 
+def grab_body(folder: Path, count: int = 16) -> d.Steps:
+    """The tool *Grab Body*: hips, a hand and a foot are dragged, so many pictures of each."""
+    yield from open_scene("biped_unrigged")
+    yield from choose_bone("hips")
+    rig().pose.bones["root"].bone.hide = True
+    with d.over():
+        bpy.ops.wm.tool_set_by_id(name="analytic_ik.grab_tool")
+    look((0.0, -0.15, 0.68), 55.0, 8.0, 3.3)
+    yield 1.0
+    start = {bone.name: bone.matrix_basis.copy() for bone in rig().pose.bones}
+
+    def grabbed(bone: str, way: Vector) -> Callable[[float], None]:
+        place = rig().matrix_world @ rig().pose.bones[bone].head
+
+        def pose(part: float) -> None:
+            for each in rig().pose.bones:
+                each.matrix_basis = start[each.name]
+            bpy.context.view_layer.update()
+            with d.over():
+                bpy.ops.analytic_ik.grab(bone=bone, location=place + way * sin(pi * part) ** 2)
+
+        return pose
+
+    yield from film(folder, "The hips go down: both feet stay", count, grabbed("hips", Vector((0.0, 0.05, -0.38))))
+    yield from film(folder, "A hand to the floor: the body follows", count, grabbed("hand.L", Vector((0, -0.4, -0.62))))
+    yield from film(folder, "A foot steps: the hips go along", count, grabbed("foot.L", Vector((0.0, -0.5, 0.02))))
+
+
 def settings_pole() -> d.Steps:
     yield from rigged_biped()
     look_at_legs(35.0)
@@ -406,6 +434,7 @@ PICTURES: dict[str, Callable[[], d.Steps]] = {
     # Five seconds each, for where extensions are shown.
     "clip_legs": moving_picture("clip_legs", partial(drag_and_swing, dragged=26, swung=24)),
     "clip_walk": moving_picture("clip_walk", partial(walk_uphill, count=50)),
+    "grab": moving_picture("grab", grab_body),
     "setting_pole": settings_pole,
     "setting_swivel": settings_swivel,
     "setting_flip": settings_flip,

@@ -17,7 +17,7 @@ from ..rig.blender.dependencies import movers_of
 from ..rig.blender.rotations import Raw, quaternion_of, raw_of, raw_values
 from ..rig.data import settings
 from ..rig.data.settings import Settings, check_switchable, is_native, path_of
-from ..rig.data.undoing import all_or_nothing
+from ..rig.data.undoing import actions_of, all_or_nothing
 from ..rig.model.limb import Limb, fk_chain
 from ..rig.pose.posing import write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader
@@ -232,7 +232,8 @@ def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> Adoption:
             left.append(error)
     if left and not plans:
         raise left[0]
-    with all_or_nothing([plan.held.tip.id_data for plan in plans], keys=True):
+    obs = [plan.held.tip.id_data for plan in plans]
+    with all_or_nothing(obs, actions=actions_of(*obs)):
         return _carried_out(context, plans, left)
 
 
@@ -485,7 +486,8 @@ def restore(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> l
     constraints = [_constraint_of(tip) for tip in tips]
     helpers = [bpy.data.objects.get(record_of(tip).helper) for tip in tips]
     animated = [(tip.id_data, path) for tip in tips for path in animated_by_adopting(tip)]
-    with all_or_nothing([tip.id_data for tip in tips], keys=True):
+    obs = [tip.id_data for tip in tips]
+    with all_or_nothing(obs, actions=actions_of(*obs)):
         for tip, constraint in zip(tips, constraints, strict=True):
             _restore(tip, constraint)
         names = [constraint.name for constraint in constraints]

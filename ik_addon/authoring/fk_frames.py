@@ -215,18 +215,19 @@ def controls_over(
     placed = {control for own in chosen.values() for control in own}
     if any(_is_carried(control, placed) for control in placed):
         return None
-    readings = sampled_over(context, [*chosen], frames)
+    sampler = Sampler(frames)
+    readings = sampled_over(context, [*chosen], frames, sampler)
     if readings is None:
         return None
-    samples, missed, lengths, sampler = {}, {}, {}, Sampler(frames)
+    samples, goals, sizes = {}, [], []
     for tip, (target, pole) in chosen.items():
         reading = readings[ChainName(tip.id_data.name_full, tip.name)]
         if target.turns != (reading.model.foot is not None):
             return None
         world, armature = reading.goal.to_world, sampler.worlds(tip.id_data)
         # Of what carries the chain, in its armature.
-        sizes = np.cbrt(np.abs(np.linalg.det(world[:, :3, :3]) / np.linalg.det(armature[:, :3, :3])))
-        goal, length = _fk_goal(reading, sizes)
+        scales = np.cbrt(np.abs(np.linalg.det(world[:, :3, :3]) / np.linalg.det(armature[:, :3, :3])))
+        goal, length = _fk_goal(reading, scales)
         turns = multiply(turns_in(world), goal.goal.orientations) if target.turns else None
         rows = [
             _channels(target, _in_world(world, goal.goal.targets), turns, sampler),
@@ -235,11 +236,13 @@ def controls_over(
         if None in rows:
             return None
         samples |= zip((target, pole), rows, strict=True)
-        shown = solve_tracks([goal])[0]
-        reached = joints_of(reading.model, posed(reading.model, reading.fk, shown.rotations, shown.stretches))
-        off = np.linalg.norm(reached - joints_of(reading.model, reading.fk), axis=-1).max(axis=1)
+        goals.append(goal)
+        sizes.append((length, float((length * scales)[-1] * Matrix(armature[-1]).median_scale)))
+    missed, lengths = {}, {}
+    for tip, goal, shown, (length, lengths[tip.name]) in zip(chosen, goals, solve_tracks(goals), sizes, strict=True):
+        reached = joints_of(goal.model, posed(goal.model, goal.fk, shown.rotations, shown.stretches))
+        off = np.linalg.norm(reached - joints_of(goal.model, goal.fk), axis=-1).max(axis=1)
         missed[tip.name] = float((off / length).max())
-        lengths[tip.name] = float((length * sizes)[-1] * Matrix(armature[-1]).median_scale)
     return samples, missed, lengths
 
 

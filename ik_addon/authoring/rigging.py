@@ -40,7 +40,7 @@ from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
 from .placing import Control
 from .selection import is_tip
-from .snap import Snapped, snap_targets, targets_snapped
+from .snap import Snapped, motion_snapped, snap_targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +336,7 @@ def _follow_motion(
         if not has_keys(ob, names):
             return None
         name = clip_name(clip, clips) if clip is not None else ""
-        off = _rough(name, (yield from targets_snapped(context, tips, frames)))
+        off = _rough(name, (yield from motion_snapped(context, tips, frames)))
         rough.extend(off)
         return None if off else frames
 

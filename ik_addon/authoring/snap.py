@@ -15,8 +15,9 @@ from ..rig.blender.armatures import armature_named, tag_pose
 from ..rig.blender.clips import Clip, play, playing_clip
 from ..rig.blender.rotations import Raw, channel_of
 from ..rig.data.control_clips import let_controls_play, partner, partners_made, separate_controls
-from ..rig.data.settings import path_of, settings_of
+from ..rig.data.settings import path_of, set_to, settings_of
 from ..rig.data.undoing import all_or_nothing
+from ..rig.live.state import unseen
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, KnownOrders
@@ -75,16 +76,34 @@ def targets_snapped(
         armatures = dict.fromkeys(tip.id_data for tip in tips)
         clips = [clip for clip in map(playing_clip, armatures if frames else ()) if clip is not None]
         with all_or_nothing([control.ob for control in samples], keys=True, actions=[clip.action for clip in clips]):
-            if frames is not None:
-                for ob in armatures:
-                    let_controls_play(ob)
-                key_controls(samples, frames)
-            for tip in tips:
-                tag_pose(tip.id_data)
+            _keep(tips, samples, frames)
             return done
 
 
 snap_targets = at_once(targets_snapped)
+
+
+def motion_snapped(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range) -> Steps[Snapped]:
+    """In steps: the same over frames, as part of a work that takes care that all or nothing is done; nobody sees chains
+    meanwhile."""
+    done, controls = Snapped(), checked_controls(tips, frames)
+    done.poles = leave_to_poles(context, tips, controls)
+    with unseen():
+        samples = yield from _snap_controls(context, tips, controls, frames, done)
+        _keep(tips, samples, frames)
+    return done
+
+
+def _keep(
+    tips: Sequence[bpy.types.PoseBone], samples: dict[Control, list[tuple[Raw, ...]]], frames: range | None
+) -> None:
+    """Key controls where they were put; without frames they are there."""
+    for ob in dict.fromkeys(tip.id_data for tip in tips):
+        if frames is not None:
+            let_controls_play(ob)
+        tag_pose(ob)
+    if frames is not None:
+        key_controls(samples, frames)
 
 
 def leave_to_poles(
@@ -96,8 +115,7 @@ def leave_to_poles(
     """Leave all bending to poles, and make those that are missing: they come into `controls`. Returns them."""
     made = []
     for tip in tips:
-        for name, value in BEND_SETTINGS.items():
-            setattr(tip, f"analytic_ik_{name}", value)
+        set_to(tip, BEND_SETTINGS)
         if tip.analytic_ik_pole_target is None:
             pole = new_pole_control(context, tip, as_bones)
             tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
@@ -229,7 +247,7 @@ def targets_snapped_in_clips(
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
         partners_made(mine, named)
-        found, _ = yield from clips_made(ob, named, lambda frames: targets_snapped(context, tips, frames, as_bones))
+        found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames))
         for control in mine:
             _play_partner(control, playing_clip(ob))
         return _all_of(found, poles)

@@ -23,7 +23,7 @@ from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
 from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
-from .limb_keys import few_keys
+from .limb_keys import few_keys, without_still
 from .report import file_report, publish
 from .stepping import Steps, at_once, stepping_apart
 
@@ -78,7 +78,7 @@ def baked(
     if action == "CURRENT":
         check_unshared([*by_armature(chains)])
     start = perf_counter()
-    motions = yield from collect(context, plan, bones_of, frames, each_frame=tolerance > 0.0)
+    motions = yield from collect(context, plan, bones_of, frames)
     with all_or_nothing(by_armature(chains), keys=action == "CURRENT"):
         _write(motions, frames, action, after, tolerance)
         carried = {chain: [name for name, _ in motion.carried] for chain, motion in motions.items()}
@@ -120,7 +120,7 @@ def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: ran
     """In steps: the report that `baked` would give, without writing a key. Raises ChainError as that does."""
     plan, bones_of = _checked(context, chains, frames)
     start = perf_counter()
-    motions = yield from collect(context, plan, bones_of, frames, each_frame=False)
+    motions = yield from collect(context, plan, bones_of, frames)
     records = [motion.record for motion in motions.values()]
     return publish(file_report(frames, perf_counter() - start, records))
 
@@ -175,15 +175,18 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
     """A chain's keys: continuous numbers, and no more of them than the tolerance asks for."""
     channels = [*zip(motion.bones, motion.modes, motion.numbers, strict=True)]
     channels += [(name, SCALE, values) for name, values in scales.items()]
-    times, few = key_times(frames), None
+    times = key_times(frames)
     # All that was asked for, though a step may miss its end.
     first, last = key_times([frames.start, frames.stop - 1])
     span = float(first), float(last)
-    # Where it is off, or keys more than it turns, that is told by no limb.
-    turned = {len(posed.limb.turned) if posed else 0 for posed in motion.limbs}
-    if tolerance > 0.0 and turned == {len(motion.bones)}:
-        few = few_keys(motion.limbs, motion.numbers, scales, tolerance)
-    if few is None:
+    few, shown = None, motion.shown
+    if tolerance > 0.0 and len(times) > 2:
+        if shown is not None and {*motion.bones} <= {*shown.model.bones}:
+            rotations = {name: (mode, numbers) for name, mode, numbers in channels[: len(motion.bones)]}
+            few = few_keys(shown, rotations, scales, tolerance)
+        else:
+            few = without_still(np.concatenate([numbers for *_, numbers in channels], axis=1))
+    if few is None or len(few.rows) == len(times):
         return [BoneKeys(name, mode, times, numbers, span) for name, mode, numbers in channels]
     ends = np.cumsum([numbers.shape[1] for *_, numbers in channels])[:-1]
     step = (times[-1] - times[0]) / (len(times) - 1)

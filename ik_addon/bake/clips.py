@@ -27,7 +27,6 @@ from ..rig.blender.clips import (
 from ..rig.blender.file_memory import file_memory
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
-from ..rig.live import handlers as live
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, by_armature, finish_chains
@@ -60,8 +59,6 @@ def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]
         channels_kept(ob, channels),
     ):
         put_at_rest(ob, channels - moved_channels(clip))
-        # Not by the handlers: they would solve the chains twice, and see where that was in vain.
-        live.evaluate_solved()
         yield
 
 
@@ -80,11 +77,10 @@ def over_clips(
 
     work: gets the frames of the clip; of what plays as it plays: `frames`.
     """
-    channels = channels_of_clips(ob)
-    results = []
+    if None in clips:
+        return [(yield from work(frames))]  # pyright: ignore[reportArgumentType]
+    channels, results = channels_of_clips(ob), []
     for number, clip in enumerate(clips):
-        if clip is None:
-            return [(yield from work(frames))]  # pyright: ignore[reportArgumentType]
         with clip_playing(ob, clip, channels):
             try:
                 results.append((yield from part_of(work(frames_of(ob)), number, len(clips))))

@@ -1,11 +1,8 @@
 """What chains do over frames: sampled where F-Curves tell all, else seen frame by frame."""
 
-import sys
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -28,12 +25,13 @@ from ..rig.pose.lending import loans
 from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.posing import Channel
 from ..rig.pose.reading import SceneReader
-from ..rig.pose.solving import PosedLimb, ScenePass
+from ..rig.pose.solving import ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
+from .limb_keys import ShownChain
 from .report import ChainRecord, Course, course_at, course_of, joined
 from .stepping import GoTo, Steps, stepping, stepping_apart
 
@@ -41,48 +39,6 @@ _SAME_END = 1e-4
 """Of a chain's length: from where its FK pose was found to end to where Blender has it, for rounding."""
 _FEWEST_SAMPLED = 4
 """Frames. Fewer are quicker stepped through than looked at at three of them."""
-_PART = 1 << 20
-"""Bytes that are read at once."""
-
-
-def beginning(path: Path, count: int) -> bytes:
-    """The first so many bytes of a file, or all that it has. Raises OSError if it cannot be read."""
-    with path.open("rb") as stream:
-        return stream.read(count)
-
-
-def text_of(path: Path | None, most: int) -> bytes | None:
-    """All of a file, or of stdin if there is no path; None if that is no text, which has no zeros, or is longer.
-
-    UTF-16 with its mark, as PowerShell writes lists, is given in UTF-8.
-
-    most: how many bytes it may have: a device and a pipe may have no end. Raises OSError if it cannot be read.
-    """
-    if path is None:
-        return _text(sys.stdin.buffer, most)
-    with path.open("rb") as stream:
-        return _text(stream, most)
-
-
-def _text(stream: BinaryIO, most: int) -> bytes | None:
-    found = bytearray()
-    while len(found) <= most:
-        part = stream.read(_PART)
-        found += part
-        is_wide = found.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        if b"\0" in part and not is_wide:
-            return None
-        if not part:
-            return _narrow(found) if is_wide else bytes(found)
-    return None
-
-
-def _narrow(text: bytearray) -> bytes | None:
-    try:
-        found = text.decode("utf-16").encode()
-    except UnicodeError:
-        return None
-    return None if b"\0" in found else found
 
 
 _Poses = dict[ChainName, PoseTrack | ChainError]
@@ -95,8 +51,8 @@ class Motion:
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
     scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, (frames or 1, 3) each;
     stretches: how long the chain is at each frame, its FK pose being 1. carried: the channels, name and mode, of bones
-    that follow it and chains that come after it here; places: the numbers of each, (frames, 3 or 4). limbs: the chain
-    at each frame, None where it was off; only where they are wanted, for they are large.
+    that follow it and chains that come after it here; places: the numbers of each, (frames, 3 or 4). shown: the chain
+    as arrays; None where it was read whole at each frame.
     """
 
     record: ChainRecord
@@ -105,12 +61,11 @@ class Motion:
     modes: list[str]
     scaled: list[str]
     carried: list[Channel]
-    wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
     fk_scales: Sequence[np.ndarray] = ()
     stretches: np.ndarray = field(default_factory=lambda: np.ones(1))
     places: Sequence[np.ndarray] = ()
-    limbs: list[PosedLimb | None] = field(default_factory=list)
+    shown: ShownChain | None = None
 
 
 def collect(
@@ -118,20 +73,19 @@ def collect(
     plan: ScenePlan,
     bones_of: dict[ChainName, list[str]],
     frames: range,
-    each_frame: bool,
 ) -> Steps[dict[ChainName, Motion]]:
     """What chains of the context's scene do at `frames`, in steps.
 
-    plan: how they are solved at present; bones_of: the names of each chain's own bones; each_frame: the chains are
-    wanted as limbs. What is changed on the way is as before in the end, also after an exception. Raises ChainError
-    where a chain cannot be solved at one of the frames.
+    plan: how they are solved at present; bones_of: the names of each chain's own bones. What is changed on the way is
+    as before in the end, also after an exception. Raises ChainError where a chain cannot be solved at one of the
+    frames.
     Errors are those that Blender shows while the chains are live. Where nothing moves a chain's bones after the
     solution, that is the solution's own error; else each frame is evaluated with the solution, and measured.
     """
-    motions = {chain: _motion(chain, plan, bones_of, each_frame) for chain in bones_of}
+    motions = {chain: _motion(chain, plan, bones_of) for chain in bones_of}
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
     alone = not others_handle_frames()
-    possible = {} if each_frame else plan.planned()
+    possible = plan.planned()
     certain = {chain for chain in motions.keys() - doubted if not plan.is_switched(chain)}
     # Keys that cannot be sampled are seen with the chain.
     planned = {
@@ -142,7 +96,9 @@ def collect(
         planned = {}
     planned = _whole(planned)
     poses: _Poses = {}
-    readings = _sampled({chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames)
+    readings = _sampled(
+        {chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames, Sampler(frames)
+    )
     readings = _whole(_sure(readings, poses))
     planned = _whole({chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)})
     if len(planned) == len(motions) and alone:
@@ -162,7 +118,7 @@ def collect(
     return _solved(motions, readings, poses, frames)
 
 
-def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]], each_frame: bool) -> Motion:
+def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]]) -> Motion:
     """The motion of a chain of which nothing is known yet."""
     names, pose_bones = bones_of[chain], armature_named(chain.armature).pose.bones
     bones = turned_bones(chain, names)
@@ -170,7 +126,7 @@ def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[st
     record = ChainRecord(chain.armature, chain.tip, len(names))
     bodies = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
     carried = [(body, mode) for body in bodies for mode in body_channels(pose_bones[body])]
-    return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried, each_frame)
+    return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried)
 
 
 def _doubted(context: bpy.types.Context, plan: ScenePlan, motions: dict[ChainName, Motion]) -> set[ChainName]:
@@ -217,18 +173,19 @@ def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
     return {name: own for name, own in chains.items() if has_limbs(name, own)}
 
 
-def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[ChainName, Reading]:
-    reader = TrackReader(Sampler(frames), len(frames))
+def _sampled(chains: dict[ChainName, PlannedChain], frames: range, sampler: Sampler) -> dict[ChainName, Reading]:
+    reader = TrackReader(sampler, len(frames))
     found = reader.readings((_object(own.model), own) for own in chains.values())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
 def sampled_over(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, sampler: Sampler
 ) -> dict[ChainName, Reading] | None:
     """The chains of these tips over frames, all from F-Curves; None where these do not tell all of them.
 
     That is so where something else has a part in one of them: constraints, drivers, other chains, a body that follows.
+    sampler: for these frames.
     """
     plan, scene = live.plan_of(context), context.scene
     names = [ChainName(tip.id_data.name_full, tip.name) for tip in tips]
@@ -241,7 +198,7 @@ def sampled_over(
         return None
     chains = {name: planned[name] for name in names}
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
-        readings = _confirmed(chains, _sampled(chains, frames), frames, go_to) if go_to else {}
+        readings = _confirmed(chains, _sampled(chains, frames, sampler), frames, go_to) if go_to else {}
         # What is no number is told by whoever steps through the frames.
         finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
         if go_to is None or not all(finite) or readings.keys() != chains.keys():
@@ -388,8 +345,6 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
         raise done.errors[chain].of(messages.FRAME(frame=frame))
     posed, ob = done.limbs.get(chain), armature_named(chain.armature)
     bones, solved, course = ob.pose.bones, {}, None
-    if motion.wants_limbs:
-        motion.limbs.append(posed)
     if posed is not None:
         solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
         reader = shown.armature(ob) if shown else None
@@ -422,6 +377,8 @@ def _solved(
         if reading.body and motion.carried:
             motion.places = [np.broadcast_to(reading.body.locations, (reading.count, 3)).astype(np.float32)]
         fk = shown_track(reading, pose)
+        units = np.linalg.norm(reading.goal.to_world[:, :3, 1], axis=1) / _object(model).matrix_world.median_scale
+        motion.shown = ShownChain(model, fk, units)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
         motion.record.course, motion.record.solver = course, model.solver_name
     return motions

@@ -21,8 +21,13 @@ from .. import messages
 from ..rig.blender.animation import fcurve_collections
 from ..rig.blender.clips import REST, clips_of, motion_of, moved_channels, playing_clip
 from ..rig.blender.rotations import LOCATION, SCALE, channel_of, rotation_in
-from .collecting import beginning
 from .saving import save_blend, save_files
+
+
+def beginning(path: Path, count: int) -> bytes:
+    """The first so many bytes of a file, or all that it has. Raises OSError if it cannot be read."""
+    with path.open("rb") as stream:
+        return stream.read(count)
 
 
 def hold_unkeyed() -> None:

@@ -3,13 +3,15 @@
 import argparse
 import os
 import re
+import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import bpy
 
 from .. import messages
-from ..bake.collecting import text_of
 from ..bake.formats import BLEND, SUFFIXES, VRM, check_readable, check_replaceable, open_file, write_file
 from ..bake.report import bare_entry
 from ..bake.saving import Stopped, check_place
@@ -246,3 +248,41 @@ def _here(files: Sequence[Path], options: argparse.Namespace, process: Process) 
             yield index, [failed(file, messages.STOPPED())]
             raise
         yield index, entries
+
+
+_PART = 1 << 20
+"""Bytes that are read at once."""
+
+
+def text_of(path: Path | None, most: int) -> bytes | None:
+    """All of a file, or of stdin if there is no path; None if that is no text, which has no zeros, or is longer.
+
+    UTF-16 with its mark, as PowerShell writes lists, is given in UTF-8.
+
+    most: how many bytes it may have: a device and a pipe may have no end. Raises OSError if it cannot be read.
+    """
+    if path is None:
+        return _text(sys.stdin.buffer, most)
+    with path.open("rb") as stream:
+        return _text(stream, most)
+
+
+def _text(stream: BinaryIO, most: int) -> bytes | None:
+    found = bytearray()
+    while len(found) <= most:
+        part = stream.read(_PART)
+        found += part
+        is_wide = found.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        if b"\0" in part and not is_wide:
+            return None
+        if not part:
+            return _narrow(found) if is_wide else bytes(found)
+    return None
+
+
+def _narrow(text: bytearray) -> bytes | None:
+    try:
+        found = text.decode("utf-16").encode()
+    except UnicodeError:
+        return None
+    return None if b"\0" in found else found

@@ -9,10 +9,10 @@ from pathlib import Path
 import bpy
 
 from .. import messages
-from ..bake.collecting import text_of
 from ..bake.formats import BLEND, check_readable
 from ..planting.scene.path import path_named
 from ..solvers import ChainError
+from .files import text_of
 
 _LONGEST = 10_000_000
 """Bytes of a file with points."""

@@ -16,8 +16,7 @@ import bpy
 from .. import messages
 from ..authoring.given_limbs import GivenLimbs, checked_limbs
 from ..bake.certificate import FIRST_WORDS
-from ..bake.collecting import beginning, text_of
-from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, check_replaceable
+from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, beginning, check_replaceable
 from ..bake.options import Action, After
 from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
@@ -26,7 +25,7 @@ from ..planting.feet.measures import FIGURES
 from ..planting.feet.options import GROUND_ITEMS, SHOWN
 from ..solvers import ChainError
 from ..travel.engines import ENGINES
-from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
+from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines, text_of
 from .given_path import read_path
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')

@@ -9,11 +9,10 @@ from time import monotonic
 
 from .. import messages
 from ..bake.certificate import certificate_of, certificate_text
-from ..bake.collecting import text_of
 from ..bake.report import SCHEMA, whole_report
 from ..solvers import ChainError
 from .console import complain, say_sum, written
-from .files import output_of
+from .files import output_of, text_of
 from .options import why_not_replaced
 
 _INTERVAL = 5.0

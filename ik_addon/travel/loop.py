@@ -280,11 +280,11 @@ def _feet(ob: bpy.types.Object, legs: Sequence[Leg], clip: LegMotion | None, fra
     """Legs with their contacts: as keys say, else as they are found."""
     if clip is None:
         return _Feet(legs, None, np.zeros((0, len(frames)), bool), np.zeros((len(frames), 3)))
-    ground, found = stands_on(clip, Options())
+    stage = stands_on(clip, Options())
     keyed = [keyed_contacts(ob.pose.bones[leg.tip], frames) for leg in legs]
-    pairs = zip(found, keyed, strict=True)
+    pairs = zip(stage.contacts, keyed, strict=True)
     locked = np.array([(own if told is None else told).any(axis=0) for own, told in pairs])
-    return _Feet(legs, clip, locked, np.arange(len(frames))[:, None] * ground.velocity / clip.fps)
+    return _Feet(legs, clip, locked, np.arange(len(frames))[:, None] * stage.ground.velocity / clip.fps)
 
 
 def _wanted(

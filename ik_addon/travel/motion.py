@@ -151,7 +151,7 @@ def standing_velocity(clip: LegMotion) -> np.ndarray:
     Against the belt below its feet, corrected by how what touches the ground still drifts on that. Zero if the clip
     travels, or if its feet go backward at no common speed.
     """
-    belt = found = stands_on(clip, Options())[0].velocity
+    belt = found = stands_on(clip, Options()).ground.velocity
     if not belt.any():
         return belt
     for _ in range(_PASSES):
@@ -166,7 +166,7 @@ def drift_of(clip: LegMotion, sole: HeelAndBall, most: float) -> np.ndarray:
     A longer contact counts more, as its line is better known. One that is faster than `most` is on another belt. Zero
     if they agree on none.
     """
-    places, contacts = sole.places(clip.ankles, clip.feet), stands_on(clip, Options())[1]
+    places, contacts = sole.places(clip.ankles, clip.feet), stands_on(clip, Options()).contacts
     slopes, weights = [np.zeros(2)], [0.0]
     for leg, point in np.ndindex(contacts.shape[:2]):
         for first, last in runs(contacts[leg, point]):

@@ -186,6 +186,7 @@ def farthest_move(ob: bpy.types.Object, before: dict, length: float) -> float:
     return max(moves) / length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_seed", range(20))
 def test_rounding_is_never_refused_and_said_where_it_can_be_seen(block_seed, capfd):
     said = []

@@ -112,7 +112,7 @@ def test_clips_with_live_chains_are_baked_where_there_is_no_time_to_plant_them(f
 
 def test_a_character_for_which_there_is_no_time_is_not_rigged(folder, in_time):
     walkers()
-    in_time(rigging, "targets_snapped", 1)
+    in_time(rigging, "motion_snapped", 1)
     run("rig", "walkers.blend", "--output", "out.blend", *LIMIT)
     [entry] = read(Path("report.json"))
     assert entry["error"] == SENTENCE and not Path("out.blend").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from ik_addon.authoring import rigging
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.authoring.snap import snap_targets, targets_snapped
+from ik_addon.authoring.snap import motion_snapped, snap_targets
 from ik_addon.bake import chains_of
 from ik_addon.bake.baking import bake
 from ik_addon.bake.clips import bake_clips, rigged_clips
@@ -105,13 +105,13 @@ def test_clips_that_the_controls_do_not_carry_are_named(monkeypatch, capfd):
     ob, missed = new_character(), {}
 
     def measured(context, tips, frames):
-        snapped = yield from targets_snapped(context, tips, frames)
+        snapped = yield from motion_snapped(context, tips, frames)
         name = ob.animation_data.action.name
         missed[name] = 0.02 if name == "run" else 0.0
         snapped.missed[tips[-1].name] = missed[name]
         return snapped
 
-    monkeypatch.setattr(rigging, "targets_snapped", measured)
+    monkeypatch.setattr(rigging, "motion_snapped", measured)
     assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
     said = capfd.readouterr().out
     assert missed.keys() == AMOUNTS.keys()
@@ -209,8 +209,8 @@ def test_what_cannot_be_carried_leaves_nothing(as_bones, monkeypatch):
         return (yield from snapping(*given, **named))
 
     module = __import__("ik_addon.authoring.rigging", fromlist=["rigging"])
-    snapping = module.targets_snapped
-    monkeypatch.setattr(module, "targets_snapped", failing)
+    snapping = module.motion_snapped
+    monkeypatch.setattr(module, "motion_snapped", failing)
     with pytest.raises(ChainError, match=r"Clip '\w+': no"):
         rig_legs(bpy.context, ob, as_bones=as_bones)
     assert {action.name: action_state(action) for action in bpy.data.actions} == before

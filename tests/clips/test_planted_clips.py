@@ -67,6 +67,7 @@ def test_one_clip_planted_is_the_same_alone_and_among_others():
     assert np.abs(ankles(ob) - together).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_every_clip_walks_along_the_path():
     ob = walker(True)
     data = bpy.data.curves.new("Way", "CURVE")

@@ -66,6 +66,26 @@ def figures_elsewhere(page):
                     yield cells[0], figure
 
 
+def commands(page):
+    """The commands of a page's tables of claims."""
+    for line in (CHECKOUT / "docs" / page).read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 4 and cells[2] not in ("command", "---", "the same"):
+            yield cells[2].strip("`")
+
+
+def test_the_command_of_a_claim_is_there():
+    scripts = "".join(path.read_text() for path in (CHECKOUT / "benchmarks").rglob("*.py"))
+    told = list(commands("measured.md"))
+    assert told
+    for command in told:
+        modules = re.findall(r"python -m ([\w.]+)", command)
+        files = re.findall(r"\S+/\S+", command) + [f"{each.replace('.', '/')}.py" for each in modules]
+        assert files and all((CHECKOUT / each).exists() for each in files), command
+        options = re.findall(r" (--[a-z]+)", command) if modules else []
+        assert all(f'"{each}"' in scripts for each in options), command
+
+
 def test_a_claim_has_the_figure_of_its_table():
     assert list(figures_elsewhere("measured.md")) == []
 

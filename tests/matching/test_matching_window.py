@@ -199,6 +199,7 @@ def clips(addon) -> tuple[bpy.types.Object, bpy.types.Object]:
     return rigged(clips=True)
 
 
+@pytest.mark.slow
 def test_every_clip_is_matched_to_the_one_of_its_name(clips, capfd):
     origin, ob = clips
     playing = origin.animation_data.action

@@ -72,6 +72,46 @@ def test_what_is_keyed_is_what_the_button_makes_of_it(kind, keys):
         assert numbers == pytest.approx(found[1][name], abs=1e-6), name
 
 
+def test_channels_that_had_no_keys_have_none_again():
+    """Auto Keying keys location, rotation and scale at once, unless it inserts needed keys alone."""
+    ob = captured()
+    pole, before = foot(ob).pole, all_bytes(ob)
+    frame = sum(middle_stance(ob)) // 2
+    go_to(frame)
+    update()
+    pole.owner.location.x += 0.05
+    update()
+    for path in ("location", "rotation_euler"):
+        pole.owner.keyframe_insert(path, frame=frame)
+    update()
+    bpy.app.timers.unregister(auto_corrections.correct)
+    auto_corrections.correct()
+    assert [own["frame"] for own in corrections_of(ob)] == [frame]
+    bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_one_channel_is_keyed_and_handles_of_others_are_set_anew():
+    """As Move does in the window, with only needed keys."""
+    ob = captured()
+    control, before = foot(ob).foot, all_bytes(ob)
+    first, last = middle_stance(ob)
+    for frame in (first + 2, last - 2):
+        go_to(frame)
+        update()
+        control.owner.location.y += 0.03
+        update()
+        for curve in curves_of(control).values():
+            curve.keyframe_points[0].handle_left.y -= 0.01
+        control.owner.keyframe_insert("location", index=1, frame=frame)
+        update()
+        bpy.app.timers.unregister(auto_corrections.correct)
+        auto_corrections.correct()
+        assert [own["frame"] for own in corrections_of(ob)] == [frame]
+    bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
 def test_one_after_the_other():
     ob = captured()
     control, before = foot(ob).foot, all_bytes(ob)

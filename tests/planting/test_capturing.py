@@ -10,6 +10,7 @@ from mathutils import Euler
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.scene import reading
 from ik_addon.planting.scene.reading import captured, leg_tips
+from ik_addon.rig.blender.sampling import Sampler
 
 from ..rig.keys import key
 from ..rig.rigs import update
@@ -74,4 +75,4 @@ def test_what_curves_do_not_tell_is_stepped_through(by, monkeypatch):
     else:
         monkeypatch.setattr("ik_addon.bake.collecting.others_handle_frames", lambda: True)
     update()
-    assert reading.sampled_over(bpy.context, tips, FRAMES) is None
+    assert reading.sampled_over(bpy.context, tips, FRAMES, Sampler(FRAMES)) is None

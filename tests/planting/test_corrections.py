@@ -171,3 +171,18 @@ def test_what_cannot_be_corrected_is_refused():
     foot(ob).foot.owner.location.x += 0.1
     with pytest.raises(RuntimeError, match=r"Frame 90 is not in frames 1-60 of the clip"):
         bpy.ops.analytic_ik.apply_correction()
+
+
+def test_the_body_gives_for_many_steps_no_more_than_for_one():
+    """What one step asks for is not asked again of the next, which only begins to fade in there."""
+    ob, _ = walk()
+    place, left = seen(ob)["thigh.L"][:, 2], stances(ob)
+    lowered = []
+    for frame, way in ((sum(left[1]) // 2, (0.0, -0.15, 0.0)), (left[1][0] - 6, (0.0, 0.0, 0.12))):
+        move(ob, frame, way=way)
+        lowered.append(float((place - seen(ob)["thigh.L"][:, 2]).max()))
+    right = keyed_controls(ob).limbs[1].foot
+    move(ob, left[1][1] + 6, right, (0.0, 0.05, 0.0))
+    lowered.append(float((place - seen(ob)["thigh.L"][:, 2]).max()))
+    assert lowered[0] > 0.01
+    assert max(lowered) < 2.0 * lowered[0] + 0.02

@@ -107,13 +107,14 @@ def test_place_direction_and_size_do_not_matter(turn, size):
 def test_mirror_images_are_treated_alike(make):
     clip = make(clips.degraded(clips.walk(30.0)[0], 1.1))
     one, two = stands_on(clip, Options()), stands_on(mirrored(clip), Options())
-    assert (one[1] == two[1][::-1]).all()
-    assert two[0].velocity == pytest.approx(one[0].velocity * (1.0, -1.0, 1.0), abs=1e-6)
+    assert (one.contacts == two.contacts[::-1]).all()
+    assert two.ground.velocity == pytest.approx(one.ground.velocity * (1.0, -1.0, 1.0), abs=1e-6)
 
 
 def test_the_ground_below_a_walk_in_place_moves_as_fast_as_it_walks():
     clip, truth = clips.walk(60.0)
-    ground, contacts = stands_on(in_place(clip), Options())
+    stage = stands_on(in_place(clip), Options())
+    ground, contacts = stage.ground, stage.contacts
     assert ground.velocity == pytest.approx((-SPEED * clip.size / 1.05, 0.0, 0.0), abs=0.02 * clip.size)
     assert agreement(contacts, truth) >= 0.85
 
@@ -126,7 +127,7 @@ def test_one_foot_that_slides_moves_no_ground():
     slide = np.zeros((2, 60, 3))
     slide[0, :, 0] = np.linspace(0.0, -1.0, 60) * clip.size
     still = {name: getattr(clip, name)[:, :1] + slide for name in ("ankles", "balls")}
-    ground, _ = stands_on(replace(standing, **still), Options())
+    ground = stands_on(replace(standing, **still), Options()).ground
     assert not ground.velocity.any()
 
 
@@ -134,7 +135,8 @@ def test_one_foot_that_slides_moves_no_ground():
 def test_a_loop_closes_as_before(fps):
     clip = loop(fps)
     assert period_of(clip) == clip.frame_count - 1
-    ground, contacts = stands_on(clip, Options())
+    stage = stands_on(clip, Options())
+    ground, contacts = stage.ground, stage.contacts
     seen = ground.seen_from(clip)
     made = ground.put_back(seen, plan(seen, Options(), contacts))
     gaps = [np.linalg.norm(each[:, -1] - each[:, 0], axis=-1).max() for each in (clip.ankles, made.ankles)]
@@ -154,7 +156,7 @@ def begun_at(cycle, start):
 def test_a_loop_is_planted_alike_wherever_it_begins(start, factor):
     cycle = clips.retargeted(loop(), factor)
     other, frames = begun_at(cycle, start)
-    one, two = (stands_on(each, Options())[1] for each in (cycle, other))
+    one, two = (stands_on(each, Options()).contacts for each in (cycle, other))
     assert (one[..., frames] == two).all()
 
 

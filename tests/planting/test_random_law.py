@@ -62,7 +62,8 @@ CASES = pytest.mark.parametrize(
 
 def planted_and_judged(clip, limits=None):
     """The plan of a clip, and the figures for which it is left alone."""
-    ground, contacts = stands_on(clip, Options())
+    stage = stands_on(clip, Options())
+    ground, contacts = stage.ground, stage.contacts
     seen = ground.seen_from(clip)
     made = plan(seen, Options(), contacts)
     return ground.put_back(seen, made), worse_by(seen, made, sole_of(seen), True, limits)
@@ -106,7 +107,8 @@ def test_a_clip_that_is_mirrored_turned_moved_or_scaled_is_planted_so(made, seed
 @CASES
 def test_planting_what_was_planted_changes_nothing(made, seed):
     clip = MADE[made](seed)
-    ground, contacts = stands_on(clip, Options())
+    stage = stands_on(clip, Options())
+    ground, contacts = stage.ground, stage.contacts
     seen = ground.seen_from(clip)
     sole = sole_of(seen)
     first = plan(seen, Options(), contacts, sole=sole)

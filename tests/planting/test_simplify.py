@@ -40,6 +40,7 @@ def columns(ob) -> int:
     return len({(each.name, point.co[0]) for each, point in found if FRAMES[0] <= point.co[0] <= FRAMES[-1]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controls", ["EMPTIES", "BONES"])
 def test_few_keys_show_the_same_at_frames_and_stand_between_them(controls):
     ob, report = planted(controls=controls)

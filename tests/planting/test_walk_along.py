@@ -190,16 +190,48 @@ def test_the_body_leans_into_a_bend_and_feet_do_not():
 
 @settings(max_examples=12, deadline=None)
 @given(
-    st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), min_size=2, max_size=6), st.floats(0.5, 1.2), st.booleans()
+    st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), min_size=2, max_size=6),
+    st.floats(0.5, 1.3),
+    st.booleans(),
+    st.sampled_from((1, 2, 3, 4, 8)),
 )
-def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed):
+def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
     points = np.array(points)
     if np.linalg.norm(points - points[0], axis=1).max() < 0.1:
         return
-    clip, truth = walk(seconds=4.0, fps=30.0)
+    clip, truth = walk(legs=legs, seconds=4.0, fps=30.0)
     _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
     assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
+
+
+def test_time_that_is_stretched_by_a_changing_factor_lets_feet_stand():
+    fine, contacts = walk(fps=480.0, seconds=4.5)
+    speeds = 8.0 * (1.0 + 0.6 * np.sin(np.linspace(0.0, 9.0, 230)))
+    rows = np.cumsum(speeds).round().astype(int)
+    points = {name: getattr(fine, name)[:, rows] for name in ("hips", "knees", "ankles", "balls", "feet")}
+    clip, truth = replace(fine, fps=60.0, **points), contacts[..., rows]
+    _, there, planned = on_path(clip, truth, CURVES["S"])
+    assert_lawful(there.clip, planned, None)
+
+
+@pytest.mark.parametrize("stride", [1.0, 1.2])
+def test_feet_stand_on_treads_of_stairs(stride):
+    clip, truth = walk()
+
+    def stairs(points):
+        return 0.15 * np.floor(points[:, 0] / 0.7)
+
+    own = walk_of(clip, truth)
+    path = path_of(np.array(((0.0, 0.0), (20.0, 0.0))), False, 0.02, own.stride)
+    options = Options(path_stride=stride)
+    there = brought(own, along_path(own, path, None, options), options)
+    planned = plan(there.clip, options, truth, stairs, sole=own.sole)
+    points = planned.ankles[:, None] + applied(planned.feet[:, None], own.sole.points[:, :, None])
+    heights = stairs(points.reshape(-1, 3)).reshape(points.shape[:-1])
+    flat = planned.contacts.all(axis=1)
+    assert flat.any() and np.abs(heights[:, 0] - heights[:, 1])[flat].max() < 1e-6
+    assert not planned.unreached.any()
 
 
 def test_legs_that_step_far_extend_less_where_they_stand():

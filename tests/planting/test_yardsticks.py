@@ -147,6 +147,7 @@ def test_feet_below_their_ground_penetrate_by_as_much():
     assert depths[1] - depths[0] == pytest.approx(100.0 * HUMAN_LEG)
 
 
+@pytest.mark.slow
 @pytest.mark.versions
 def test_planting_betters_what_yardsticks_see_of_a_sliding_walk():
     ob = sliding_walk()

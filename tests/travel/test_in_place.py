@@ -69,7 +69,7 @@ def test_in_place_and_traveling_again_it_is_the_same_clip(name, chains):
 def feet(ob: bpy.types.Object, frames: range) -> list[dict[str, float]]:
     clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
     sole = sole_of(clip)
-    return measured(clip, sole, stands_on(clip, Options())[1])
+    return measured(clip, sole, stands_on(clip, Options()).contacts)
 
 
 @pytest.mark.parametrize("fps", [24, 30])
@@ -96,7 +96,7 @@ def test_the_speed_of_feet_that_roll_is_that_of_their_contacts(fps):
     in_place = placed(clip, -times * (speed, 0.0, 0.0))
     found = standing_velocity(in_place)
     assert found == pytest.approx((speed, 0.0, 0.0), abs=1e-4 * speed)
-    belt = stands_on(in_place, Options())[0].velocity
+    belt = stands_on(in_place, Options()).ground.velocity
     assert -belt == pytest.approx(found, abs=1e-2 * speed)
 
 

@@ -62,13 +62,13 @@ def ends_apart(motion: dict[str, np.ndarray], leg: float, still: tuple[str, ...]
 def seen_on_ground(ob: bpy.types.Object, frames: range) -> LegMotion:
     """The legs, seen from the ground that they walk on."""
     clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
-    return stands_on(clip, Options())[0].seen_from(clip)
+    return stands_on(clip, Options()).ground.seen_from(clip)
 
 
 def slides(clip: LegMotion, source: LegMotion) -> list[float]:
     """How far each foot slides at most in a contact of the source."""
     sole = sole_of(source)
-    return [leg["slide"] for leg in measured(clip, sole, stands_on(source, Options())[1])]
+    return [leg["slide"] for leg in measured(clip, sole, stands_on(source, Options()).contacts)]
 
 
 @pytest.mark.some(12)

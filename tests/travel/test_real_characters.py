@@ -94,7 +94,8 @@ def legs_in_world(ob: bpy.types.Object, frames: range) -> LegMotion:
 def test_a_cycle_in_place_travels_with_feet_that_stand_as_well_as_on_their_belt(case):
     ob, frames, _ = opened(case)
     clip = legs_in_world(ob, frames)
-    ground, contacts = stands_on(clip, Options())
+    stage = stands_on(clip, Options())
+    ground, contacts = stage.ground, stage.contacts
     seen = ground.seen_from(clip)
     sole = sole_of(seen)
     report = travel(bpy.context, ob)
@@ -107,7 +108,8 @@ def test_a_cycle_in_place_travels_with_feet_that_stand_as_well_as_on_their_belt(
 def test_a_loop_is_closed_and_no_contact_slides_more(case):
     ob, frames, leg = opened(case)
     before, clip = shown(ob, frames), legs_in_world(ob, frames)
-    ground, contacts = stands_on(clip, Options())
+    stage = stands_on(clip, Options())
+    ground, contacts = stage.ground, stage.contacts
     seen = ground.seen_from(clip)
     sole = sole_of(seen)
     body = make_loop(bpy.context, ob)["body"]

@@ -144,17 +144,17 @@ def test_forty_chains_stay_short(troubled):
     enter("POSE", rig.ob, "shin")
     trouble = {"unreached_frames": [[k, k] for k in range(1, 100, 2)]}
     report_with(rig, [entry(f"bone {k}", **(trouble if k < troubled else {})) for k in range(40)])
-    assert len(certificate_panel().labels) < 130
-    others = certificate_panel(certificate.ANALYTIC_IK_PT_certificate_others)
-    boxes = 5 if troubled else 0
-    assert others.labels[0] == f"{40 - boxes} Other Chains"
-    assert len(others.jumps()) >= 1
-    assert len([label for label in others.labels if label.startswith("bone ")]) == 40 - boxes
+    shown, boxes = certificate_panel(), 5 if troubled else 0
+    # Drawn here as if it were open.
+    rows = shown.labels[shown.labels.index(f"{40 - boxes} Other Chains") + 1 :]
+    assert len(shown.labels) - len(rows) < 130
+    assert len(shown.jumps()) >= 1
+    assert len([label for label in rows if label.startswith("bone ")]) == 40 - boxes
 
 
 def test_few_chains_need_no_panel_for_the_others():
     troubled_leg()
-    assert not certificate.ANALYTIC_IK_PT_certificate_others.poll(context())
+    assert "Other Chains" not in certificate_panel().text()
 
 
 def test_a_chain_that_was_off_says_so():
@@ -291,18 +291,15 @@ def test_the_report_of_a_chain_that_was_renamed_or_removed_is_shown():
 
 
 @pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])
-@pytest.mark.parametrize(
-    "kind", [certificate.ANALYTIC_IK_PT_certificate, certificate.ANALYTIC_IK_PT_certificate_others]
-)
-def test_it_stays_away_where_there_is_nothing_to_show(scene, kind):
+def test_it_stays_away_where_there_is_nothing_to_show(scene):
     scene()
-    assert not kind.poll(context())
+    assert not certificate.ANALYTIC_IK_PT_certificate.poll(context())
 
 
 def test_it_is_registered_where_it_belongs():
-    for kind in (certificate.ANALYTIC_IK_PT_certificate, certificate.ANALYTIC_IK_PT_certificate_others):
-        assert kind.is_registered
-        assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Analytic IK")
+    kind = certificate.ANALYTIC_IK_PT_certificate
+    assert kind.is_registered
+    assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Analytic IK")
 
 
 # Going there

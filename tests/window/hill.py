@@ -22,8 +22,6 @@ STANDS = range(83, 88)
 """Frames in which the left foot stands on its whole sole, on the way down the hill."""
 STILL = 1e-4
 """Meters by which a foot may move that stands."""
-ABOVE_BAKE = 59
-"""Pixels from the button *Bake* up to the header of *Motion Capture*, as long as that is closed."""
 MOVED = Vector((0.2, 0.0, 0.0))
 
 
@@ -72,18 +70,9 @@ def steps() -> d.Steps:
     yield 0.5
     assert slide() > 100.0 * STILL, "rigged, the capture is another"
     shot("1_rigged")
-    yield from open_motion_capture()
     yield from plant_on_hill()
     yield from move_a_footprint()
     yield from bake()
-
-
-def open_motion_capture() -> d.Steps:
-    """A click on the header of the closed panel."""
-    x, y = yield from d.find_button("analytic_ik.bake")
-    yield from d.click((x, y + ABOVE_BAKE))
-    yield 0.5
-    shot("2_motion_capture")
 
 
 def plant_on_hill() -> d.Steps:

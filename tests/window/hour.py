@@ -61,6 +61,13 @@ def key(keys: str) -> d.Steps:
     yield from d.press(keys)
 
 
+def confirm() -> d.Steps:
+    """Return in a dialog, over its title: over a search field it opens that."""
+    d.xdotool("mousemove_relative", "--", 0, -round(42 * bpy.context.preferences.view.ui_scale))
+    yield 0.3
+    yield from key("Return")
+
+
 def counted(job: str) -> None:
     """Say how many clicks a job took, and begin to count anew."""
     global clicks
@@ -96,7 +103,7 @@ def plant_at_once() -> d.Steps:
     yield from button("analytic_ik.plant_feet")
     yield 0.7
     shot("1_plant_dialog")
-    yield from key("Return")
+    yield from confirm()
     yield from until(is_idle)
     counted("plant")
     shot("1_planted")
@@ -191,7 +198,7 @@ def lock_to_a_prop() -> d.Steps:
     yield from button("analytic_ik.lock_to_object")
     yield 0.7
     shot("6_lock_dialog")
-    yield from key("Return")
+    yield from confirm()
     yield from until(is_idle)
     counted("lock")
     shot("6_locked")
@@ -219,7 +226,7 @@ def loop() -> d.Steps:
         bpy.ops.analytic_ik.make_loop("INVOKE_DEFAULT")
     yield 0.7
     shot("5_loop_dialog")
-    yield from key("Return")
+    yield from confirm()
     yield from until(is_idle)
     counted("loop")
     action = rig().animation_data.action
@@ -252,7 +259,7 @@ def bake() -> d.Steps:
     yield from button("analytic_ik.bake")
     yield 0.7
     shot("7_bake_dialog")
-    yield from key("Return")
+    yield from confirm()
     yield from until(lambda: not any(bone.analytic_ik_enabled for bone in rig().pose.bones))
     counted("bake")
     for frame, (left, right) in poses.items():

@@ -8,6 +8,8 @@ from mathutils import Quaternion, Vector
 
 from ... import messages
 from ...authoring.keys import key_if_asked
+from ...planting.scene.correcting import apply_correction
+from ...planting.scene.sources import is_planted
 from ...rig.blender.animation import drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
@@ -237,7 +239,14 @@ class GrabSession:
             put_back(control)
 
     def key(self, context: bpy.types.Context) -> None:
-        """Key what changed, as Auto Keying asks."""
+        """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades."""
+        if context.scene.tool_settings.use_keyframe_insert_auto and self._before and is_planted(self.ob):
+            try:
+                apply_correction(context, self.ob)
+                return
+            except ChainError:
+                # Beside the clip's frames, say: what Auto Keying does elsewhere.
+                self._depsgraph.update()
         owners: Iterable = [(self.ob.pose.bones[name], mode) for name, mode in self._before]
         owners = [*owners, *((each.control.owner, m) for each in self._controls.values() for m in moved_channels(each))]
         for owner, mode in owners:

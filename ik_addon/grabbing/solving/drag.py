@@ -1,6 +1,6 @@
 """One step of a drag: layers of style choose turns and a wish, one projection and a triangle a limb make them exact."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import acos, atan2, hypot, radians
 from typing import Literal
@@ -8,6 +8,7 @@ from typing import Literal
 from . import geometry as g
 from .body import Body
 from .holding import Ball, Shell, held_shift, outside
+from .limits import largest_part
 from .parts import gaze_moves, knee_moves, row_moves
 from .skeleton import Channels, TruePose
 from .trunk import begun, capped, together, turn_towards
@@ -35,7 +36,6 @@ _HANG = 0.6
 _PASSES = 2
 _MET = 1e-11
 """Of the body's size: what is held and missed by less is held."""
-_HALVINGS = 12
 
 
 @dataclass(frozen=True)
@@ -116,29 +116,17 @@ def grabbed(
     if not step.is_held(result, styled):
         # As much of the turns as what is held, and their limits, allow; with none of them it does as it did before.
         turned = step
-        step = replace(step, part=_largest(lambda part: (it := replace(turned, part=part)).is_held(it.pose(), styled)))
+        step = replace(
+            step, part=largest_part(lambda part: (it := replace(turned, part=part)).is_held(it.pose(), styled))
+        )
         result = step.pose()
     limited = body.bones.limits.keys()
     if not step.is_held(result, limited):
         # As much of the way as the limits of limbs allow.
         going = step
-        step = replace(step, way=_largest(lambda way: (it := replace(going, way=way)).is_held(it.pose(), limited)))
+        step = replace(step, way=largest_part(lambda way: (it := replace(going, way=way)).is_held(it.pose(), limited)))
         result = step.pose()
     return step.corrected(result)
-
-
-def _largest(fits: Callable[[float], bool]) -> float:
-    """The part up to which something fits that does not fit as a whole: up from nothing, then by halving."""
-    low, high = 0.0, 1.0
-    for part in (1 / 16, 1 / 8, 1 / 4, 1 / 2):
-        if not fits(part):
-            high = part
-            break
-        low = part
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
 
 
 def _angle_to(root: g.Point, ankle: g.Point, axis: g.Point, far: float) -> float:
@@ -173,7 +161,7 @@ def _part_grabbed(
     def fits(way: float) -> bool:
         return body.bones.allows(moves_at(way), body.bones.limits)
 
-    moves, channels = moves_at(1.0 if fits(1.0) else _largest(fits)), Channels()
+    moves, channels = moves_at(1.0 if fits(1.0) else largest_part(fits)), Channels()
     channels.write(body.bones, moves, moves, body.size)
     if drag.kind == "GAZE":
         return GrabbedPose(channels, moves)

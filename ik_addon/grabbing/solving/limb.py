@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import atan2, cos, hypot, pi, sqrt, tau
 
 from . import geometry as g
-from .limits import nearest_swivel
+from .limits import largest_part, nearest_swivel
 from .skeleton import Skeleton
 
 _SPARE = 0.004
@@ -19,7 +19,6 @@ _NO_LEVER = 0.02
 """Of a limb's length: a girdle that is shorter turns for nothing."""
 _HINGE = 0.7
 """Cosine of the angle between the axis of a knee that is a hinge and that about which it bends in its pose."""
-_HALVINGS = 20
 
 
 @dataclass(frozen=True)
@@ -171,12 +170,12 @@ class GrabLimb:
         back = g.times(wanted, g.inverse(last))
         back = back if back[0] >= 0.0 else g.times(back, (-1.0, 0.0, 0.0, 0.0))
         whole = g.mul(g.unit(back[1:]), 2.0 * atan2(g.norm(back[1:]), back[0]))
-        at, low, high = self.reached(moves), 0.0, 1.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            tried = g.bringing(g.times(g.turn_by(g.mul(whole, middle)), last), self.end, at)
-            low, high = (middle, high) if self._bones.allows(moves | {end: tried}, [end]) else (low, middle)
-        return moves | {end: g.bringing(g.times(g.turn_by(g.mul(whole, low)), last), self.end, at)}
+        at = self.reached(moves)
+
+        def turned(part: float) -> dict[int, g.Move]:
+            return moves | {end: g.bringing(g.times(g.turn_by(g.mul(whole, part)), last), self.end, at)}
+
+        return turned(largest_part(lambda part: self._bones.allows(turned(part), [end])))
 
     def _bent_to(self, open_to: float) -> float:
         """By how much its knee bends more to open to a distance, or as near to that as can be: half an angle of a

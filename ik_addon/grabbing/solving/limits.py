@@ -7,8 +7,8 @@ from . import geometry as g
 
 ALLOWED = 1e-7
 """Radians that are nothing beside a limit."""
-_SAMPLES, _HALVINGS = 48, 40
-"""Of a turn by which a swivel is looked for, and of a step between two of them."""
+_SAMPLES, _HALVINGS, _HALVINGS_OF_PART = 48, 40, 12
+"""Of a turn by which a swivel is looked for, of a step between two of them, and of a part."""
 
 
 class JointLimits:
@@ -64,6 +64,20 @@ def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:
         if legal:
             return min(legal, key=abs)
     return 0.0
+
+
+def largest_part(fits: Callable[[float], bool]) -> float:
+    """The part up to which something fits that does not fit as a whole: up from nothing, then by halving."""
+    low, high = 0.0, 1.0
+    for part in (1 / 16, 1 / 8, 1 / 4, 1 / 2):
+        if not fits(part):
+            high = part
+            break
+        low = part
+    for _ in range(_HALVINGS_OF_PART):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def _edges(off: Callable[[float], Sequence[float]], column: int, near: float, far: float, side: int) -> tuple:

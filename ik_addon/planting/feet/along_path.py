@@ -19,8 +19,6 @@ from .reaching import leg_limits
 from .swinging import swung
 from .walk import Walk
 
-LOW_TIME = 0.5
-"""Part of a step by which hips are low before and after a long one needs it: less bobs, more creeps."""
 LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
 IN_AIR = 4.0
@@ -112,7 +110,7 @@ def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
     falls, captured = (
         lowering(*each, shortest * stands)[0] for each in ((ankles - hips, far[0]), (clip.ankles - clip.hips, far[1]))
     )
-    low = above((falls - captured).clip(0.0), max(1, round(LOW_TIME * walk.step)))[:, None] * UP
+    low = above((falls - captured).clip(0.0), walk.step)[:, None] * UP
     hips = hips - low
     feet = turns @ clip.feet
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]

@@ -108,5 +108,5 @@ def lowering_for(hips: np.ndarray, ankles: np.ndarray, longest: np.ndarray, shar
     return float((falls[needed] / shares[needed]).max()) if needed.any() else 0.0
 
 
-_LEAST = 0.05
+_LEAST = 0.4
 """Where a correction has faded as far, the body would have to go too far for it."""

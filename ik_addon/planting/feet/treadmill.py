@@ -105,11 +105,11 @@ class Standing:
 
     def seen_from(self, clip: LegMotion) -> LegMotion:
         """A clip moved so that the ground stands still."""
-        return self._space(clip).seen_from(clip)
+        return self._space(clip).seen_from(clip) if self.velocity.any() else clip
 
     def put_back(self, clip: LegMotion, plan: FootPlan) -> FootPlan:
         """A plan for a clip `seen_from` the ground, for the clip as it is."""
-        return self._space(clip).put_back(plan)
+        return self._space(clip).put_back(plan) if self.velocity.any() else plan
 
     def _space(self, clip: LegMotion) -> Space:
         times = np.arange(clip.frame_count) / clip.fps
@@ -131,14 +131,14 @@ class Stage:
         return self.ground.seen_from(self.clip)
 
 
-def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) -> tuple[Standing, np.ndarray]:
-    """What the feet of a clip stand on, and the contacts (legs, 2, T) in which they rest on it. heights: of it."""
+def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) -> Stage:
+    """A clip with what its feet stand on, and the contacts in which they rest on it. heights: of it."""
     first = sole_of(clip)
     touching = contacts_of(clip, first, options).touching
     velocity = belt_of(clip, first, touching)
     ground = Standing(velocity, heights)
     seen = ground.seen_from(clip)
-    sole = sole_of(seen)
+    sole = first if seen is clip else sole_of(seen)
     places = sole.places(seen.ankles, seen.feet) / clip.size
     speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
     if not velocity.any():
@@ -151,4 +151,4 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
                 if np.median(speeds[leg, point, first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
                     touching[leg, point, first : last + 1] = False
     split_slides(touching, places, options, clip.fps)
-    return ground, settled(seen, sole, touching)
+    return Stage(clip, sole, ground, settled(seen, sole, touching))

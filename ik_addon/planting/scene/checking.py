@@ -24,8 +24,8 @@ from ..feet.treadmill import Standing, stands_on
 from ..feet.yardsticks import yardsticks_of
 from .limbs import keyed_contacts
 from .plant import Ground, planted_on
-from .reading import Leg, legs_of, shown, source_shown
-from .skin import Skins, skins_of_feet
+from .reading import Leg, legs_of, shown, source_shown, with_skins
+from .skin import Skins
 from .sources import kept_settings, source_of
 
 _FEWEST = 3
@@ -87,32 +87,28 @@ def feet_seen(
     ground: None for what the action was planted on, else as captured. known: the skins of its feet by their bones, as
     far as they were read for another clip. Raises ChainError that names the armature.
     """
-    legs = legs_of(ob)
+    legs = with_skins(ob, legs_of(ob), {} if known is None else known)
     if not legs:
         raise ChainError(messages.NO_LEG_TO_CHECK(armature=ob.name))
     if len(frames) < _FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
     ground = ground or planted_on(context, ob)
-    heights = ground.heights(context.evaluated_depsgraph_get())
+    heights = ground.heights(context)
     has_source = source_of(ob) is not None
-    skins = skins_of_feet(ob, [(leg.foot, leg.length) for leg in legs], known)
-    clip = yield from part_of(shown(context, ob, legs, frames, skins), 0, 1 + has_source)
+    clip = yield from part_of(shown(context, ob, legs, frames), 0, 1 + has_source)
     before = None
     if has_source:
-        before = yield from part_of(source_shown(context, ob, legs, frames, skins), 1, 2)
-    standing, found = stands_on(before or clip, Options(), heights)
-    settings = kept_settings(ob) or {}
-    velocity, is_elsewhere = settings.get("ground_velocity"), bool(settings.get("path"))
-    sole = None
-    if before is not None and is_elsewhere:
-        # It went another way: what it did there is no measure, but its soles are the same.
-        sole, before = sole_of(standing.seen_from(before)), None
+        before = yield from part_of(source_shown(context, ob, legs, frames), 1, 2)
+    stage, settings = stands_on(before or clip, Options(), heights), kept_settings(ob) or {}
+    standing, velocity, is_elsewhere = stage.ground, settings.get("ground_velocity"), bool(settings.get("path"))
+    # If it went another way, what it did there is no measure, but its soles are the same.
+    is_same, before = before is not None and is_elsewhere, None if is_elsewhere else before
     if velocity is not None:
         # The feet that planting reads are not quite those that are seen, and the ground is one.
         standing = Standing(np.array(velocity, float), heights)
     clip, before = standing.seen_from(clip), before and standing.seen_from(before)
-    sole = sole or sole_of(before or clip)
-    contacts = _contacts(ob, legs, frames, found)
+    sole = stage.sole if is_same or velocity is None else sole_of(before or clip)
+    contacts = _contacts(ob, legs, frames, stage.contacts)
     return FeetSeen(ob, legs, frames, clip, before, sole, contacts, standing, ground.kind)
 
 

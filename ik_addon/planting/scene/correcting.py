@@ -17,6 +17,7 @@ from ...bake.stepping import finish
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.rotations import numbers_of, quaternions_of, raw_values
 from ...rig.data.undoing import all_or_nothing
+from ...rig.model.limb import known_bones
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ...solvers.arrays import multiply, quaternions
@@ -75,11 +76,12 @@ def apply_correction(
     """Keep what was moved at the present frame, without a key or with one of Auto Keying, and let it fade; returns what
     is new.
 
-    A foot that stands takes its whole stance along; in the air it fades to the contacts beside it, all else over `fade`
-    seconds. body: it gives so that legs reach. Raises ChainError, with nothing changed, if nothing was moved.
+    A foot that stands takes its whole stance along; in the air it fades to the contacts beside it. All else, bones
+    with keys too, fades over `fade` seconds. body: it gives so that legs reach. Raises ChainError if nothing was moved,
+    with nothing changed.
     """
     controls, frame = _ready(ob), context.scene.frame_current_final
-    wanted = {each: _held(each) for each in controls.all if _is_moved(each, frame)}
+    wanted = {each: _held(each) for each in [*controls.all, *_fk_bones(ob, controls)] if _is_moved(each, frame)}
     keyed = keyed_moves(ob, controls, key_time(frame))
     wanted |= keyed
     if not wanted:
@@ -150,6 +152,13 @@ def _ready(ob: bpy.types.Object) -> KeyedControls:
     return controls
 
 
+def _fk_bones(ob: bpy.types.Object, controls: KeyedControls) -> list[Control]:
+    """The bones of an armature object that are no controls, and that no chain poses."""
+    known = {control.bone for control in controls.all if control.ob == ob}
+    known |= {bone.name for limb in controls.limbs for bone in known_bones(limb.tip)}
+    return [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name not in known]
+
+
 def _name(entry: Mapping) -> str:
     return entry["bone"] or entry["object"]
 
@@ -194,7 +203,14 @@ def _is_replaced(
 
 
 def _control(entry: Mapping, controls: KeyedControls) -> Control | None:
-    return next((each for each in controls.all if (each.ob.name, each.bone) == (entry["object"], entry["bone"])), None)
+    return _control_of(entry["object"], entry["bone"], controls)
+
+
+def _control_of(name: str, bone: str, controls: KeyedControls) -> Control | None:
+    """A control, or a bone of the armature that has these."""
+    ob = controls.limbs[0].tip.id_data
+    own = [Control(ob, bone, turns=True)] if name == ob.name and bone in ob.pose.bones else []
+    return next((each for each in (*controls.all, *own) if (each.ob.name, each.bone) == (name, bone)), None)
 
 
 def _measured(
@@ -221,7 +237,7 @@ def _measured(
 
 def take_off(controls: KeyedControls) -> None:
     """Let controls have the keys that they have without corrections."""
-    for owner in controls.owners:
+    for owner in {controls.limbs[0].tip.id_data, *controls.owners}:
         put_back(owner, UNCORRECTED)
     for limb in controls.limbs:
         show_planned(limb.tip)
@@ -233,8 +249,9 @@ def _dissolve(ob: bpy.types.Object, controls: KeyedControls) -> None:
     if gone:
         told = record(ob, CORRECTIONS)
         keep_record(ob, CORRECTIONS, told | {"entries": [each for each in told["entries"] if each not in gone]})
-        for control in controls.all:
-            if _mark(control) != told["laid"].get(_key(control)):
+        for key, mark in told["laid"].items():
+            control = _control_of(*key.rsplit("|", 1), controls)
+            if control is not None and _mark(control) != mark:
                 forget_curves(control.ob, UNCORRECTED, curves_of(control).values())
 
 
@@ -406,18 +423,21 @@ def _lowerings(context: bpy.types.Context, laying: _Laying, bumps: Mapping[Contr
     clip = finish(steps).clip
     rows = np.arange(laying.rows.start, laying.rows.stop, dtype=float)
     reaches = clip.reaches[:, None]
-    longest = np.clip(np.linalg.norm(clip.ankles - clip.hips, axis=2), _EXTENSION * reaches, _STRAIGHT * reaches)
-    ankles = clip.ankles.copy()
-    for k, limb in enumerate(limbs):
-        for own in bumps.get(limb.foot, ()):
-            ankles[k] += own.moves(rows, clip.ankles[k]) * own.holds(rows)[:, None]
-    found = []
-    for own in (each for several in bumps.values() for each in several):
-        down = lowering_for(clip.hips, ankles, longest, own.shares(rows))
+    lengths = np.linalg.norm(clip.ankles - clip.hips, axis=2)
+    ankles, found = clip.ankles.copy(), []
+    legs = [(own.first, k, own) for k, limb in enumerate(limbs) for own in bumps.get(limb.foot, ())]
+    # One after the other: what one asks for is not asked again of another, which fades there.
+    for _, k, own in sorted(legs, key=lambda leg: leg[:2]):
+        ankles[k] += own.moves(rows, clip.ankles[k]) * own.holds(rows)[:, None]
+        shares = own.shares(rows)
+        # Where it fades, a leg may be straight: else the body would go far down for little.
+        bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * reaches
+        longest = np.clip(lengths, bent, _STRAIGHT * reaches)
+        down = lowering_for(clip.hips, ankles, longest, shares)
         if down > 0.0:
             still = np.zeros(3), np.zeros(3), np.zeros((2, 3)), np.zeros((2, 3))
             found.append(Bump(own.start, own.first, own.last, own.end, np.array((0.0, 0.0, -down)), *still))
-            ankles[..., 2] += down * own.shares(rows)
+            ankles[..., 2] += down * shares
     return found
 
 

@@ -9,13 +9,15 @@ import bpy
 import numpy as np
 
 from ...authoring.placing import Control
-from ...bake.curve_keys import SAME_TIME, bytes_of, keys_in, set_bytes, times_of
+from ...bake.curve_keys import SAME_TIME, bytes_of, keys_in, keys_of, set_bytes
+from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.clips import playing_clip
 from ...rig.blender.file_memory import file_memory
 from .control_tracks import KeyedControls, keyed_controls, numbers_at
 from .kept_keys import CORRECTIONS, FEW_KEYS, curves_of, record
 from .sources import is_planted
 
+_NONE = np.empty((0, 2), np.float32)
 _GAP = 2.0 + SAME_TIME
 """Between the keys beside a key on every frame."""
 
@@ -41,11 +43,13 @@ def keyed_moves(ob: bpy.types.Object, controls: KeyedControls, time: float) -> d
     for control in controls.all if known else ():
         before, curves = known.get(_id(control), {}), curves_of(control)
         changed = [key for key, curve in curves.items() if bytes_of(curve) != before.get(key)]
-        if before.keys() != curves.keys() or not all(
-            _is_single(keys_in(before[key])["co"], curves[key], time, is_captured) for key in changed
-        ):
+        # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
+        pairs = [(keys_in(before[key])["co"] if key in before else _NONE, curves[key]) for key in changed]
+        pairs = [(own, curve) for own, curve in pairs if not np.array_equal(own, keys_of(curve, ("co",))["co"])]
+        singles = [_is_single(own, curve, time, is_captured) for own, curve in pairs]
+        if not before.keys() <= curves.keys() or (changed and not before) or not all(singles):
             return {}
-        if changed:
+        if singles:
             found[control] = numbers_at(control, [time])[0]
     return found
 
@@ -54,8 +58,12 @@ def bring_back(ob: bpy.types.Object, controls: Iterable[Control]) -> None:
     """Let controls of an armature object have the keys that are remembered."""
     for control in controls:
         before = file_memory.keys[ob.session_uid][_id(control)]
+        homes = current_fcurve_collections(control.ob.animation_data)
         for key, curve in curves_of(control).items():
-            set_bytes(curve, before[key])
+            if key in before:
+                set_bytes(curve, before[key])
+            else:
+                next(home for home in homes if curve in home.values()).remove(curve)
 
 
 def _id(control: Control) -> tuple:
@@ -65,11 +73,9 @@ def _id(control: Control) -> tuple:
 
 def _is_single(before: np.ndarray, curve: bpy.types.FCurve, time: float, is_captured: bool) -> bool:
     """Whether no key but that at a time is new or elsewhere, among those of a capture. before: (n, 2)."""
-    now = np.empty(2 * len(curve.keyframe_points), np.float32)
-    curve.keyframe_points.foreach_get("co", now)
-    now, other = now.reshape(-1, 2), np.abs(before[:, 0] - time) > SAME_TIME
-    others = np.abs(times_of(curve) - time) > SAME_TIME
+    now = keys_of(curve, ("co",))["co"]
+    other, others = (np.abs(each[:, 0] - time) > SAME_TIME for each in (before, now))
     times = before[other, 0]
     k = int(np.searchsorted(times, time))
-    is_captured |= 0 < k < len(times) and times[k] - times[k - 1] < _GAP
+    is_captured |= before is _NONE or (0 < k < len(times) and times[k] - times[k - 1] < _GAP)
     return is_captured and not others.all() and np.array_equal(before[other], now[others])

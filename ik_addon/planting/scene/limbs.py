@@ -11,7 +11,7 @@ from ...authoring.placing import Control, check_control, keyed_control
 from ...authoring.snap import leave_to_poles
 from ...bake.keys import check_keyable, check_unshared, key_times, write_choices
 from ...rig.blender.animation import current_fcurve_collections
-from ...rig.data.settings import PREFIX
+from ...rig.data.settings import PREFIX, set_to
 from ...rig.model.foot import end_bone
 from ...rig.model.limb import chain_bones
 from ...rig.status.problems import check_changeable
@@ -53,10 +53,9 @@ def controls_ready(
 
 def leave_to_control(tip: bpy.types.PoseBone) -> None:
     """Let a limb's control hold its foot or hand, and nothing else bend it."""
-    for name, value in _SETTINGS.items():
-        setattr(tip, f"analytic_ik_{name}", value)
-    if end_bone(tip) is not None and not tip.analytic_ik_use_rotation:
-        tip.analytic_ik_use_rotation = True
+    set_to(tip, _SETTINGS)
+    if end_bone(tip) is not None:
+        set_to(tip, {"use_rotation": True})
 
 
 def foot_of(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:

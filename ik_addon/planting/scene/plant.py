@@ -1,7 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import bpy
 import numpy as np
@@ -13,11 +13,12 @@ from ...authoring.fk_frames import checked_controls
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.data.control_clips import separate_controls
+from ...rig.data.settings import set_to
 from ...rig.data.undoing import all_or_nothing
+from ...rig.live.state import unseen
 from ...solvers import ChainError
 from ..feet import contacts
 from ..feet.anchors import Anchors
-from ..feet.contacts import sole_of
 from ..feet.judging import stands_already, worse_by
 from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, lowered, plan
@@ -27,11 +28,11 @@ from .between import falls_between
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
-from .reading import Capture, captured, carrier_of, leg_of, reaching
+from .reading import Capture, captured, carrier_of, reaching
 from .report import report_of
 from .riders import Riders, riders_of
 from .simplify import with_edits
-from .skin import FootSkin, Skins, skins_of_feet
+from .skin import Skins
 from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
 from .writing import body_keys, controls_placed, write_plan
 
@@ -44,11 +45,11 @@ class Ground:
     height: float = 0.0
     ob: bpy.types.Object | None = None
 
-    def heights(self, depsgraph: bpy.types.Depsgraph) -> contacts.Ground | None:
+    def heights(self, context: bpy.types.Context) -> contacts.Ground | None:
         """The height below any point; None as captured. Raises ChainError where the object is no ground."""
         if self.kind == "LEVEL":
             return lambda points: np.full(len(points), self.height)
-        return _of_mesh(self.ob, depsgraph) if self.kind == "OBJECT" else None
+        return _of_mesh(self.ob, context.evaluated_depsgraph_get()) if self.kind == "OBJECT" else None
 
 
 class FeetStandError(ChainError):
@@ -105,22 +106,22 @@ def planted(
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
     check_limbs(tips, frames)
-    heights = ground.heights(context.evaluated_depsgraph_get())
+    heights = ground.heights(context)
     if path is not None:
         check_path(path, ob)
     owners = [control.ob for own in checked_controls(tips, frames).values() for control in own]
     is_elsewhere = path is not None or bool((kept_settings(ob) or {}).get("path"))
     owners += separate_controls(ob) if is_elsewhere else []
-    with all_or_nothing([ob, *owners], keys=True) as undo:
+    with unseen(), all_or_nothing([ob, *owners], keys=True) as undo:
         controls = controls_ready(context, tips)
         undo.nothing_more_is_made()
         carrier = carrier_of(tips, controls)
         # What it does live is keyed.
-        carrier.analytic_ik_body_influence = 0.0
+        set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        own = skins_of_feet(ob, [(leg.foot, leg.length) for leg in map(leg_of, tips)], skins)
-        capture, rows = yield from part_of(_read(context, tips, carrier, riders, frames, own), 0, 2)
+        reading = _read(context, tips, carrier, riders, frames, {} if skins is None else skins)
+        capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options) if path is not None else None
@@ -154,7 +155,7 @@ def planted(
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        steps = captured(context, tips, carrier, frames, solved=True, at_feet=True, skins=own)
+        steps = captured(context, tips, carrier, frames, solved=True, at_feet=True, legs=capture.legs)
         after = yield from part_of(steps, 3, 4)
         # After the last step: nothing is left of what ends before.
         if footprints:
@@ -174,7 +175,7 @@ def _read(
     carrier: bpy.types.PoseBone,
     riders: Riders | None,
     frames: range,
-    skins: Sequence[FootSkin | None],
+    skins: Skins,
 ) -> Steps[tuple[Capture, list[np.ndarray]]]:
     """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
     reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins)
@@ -262,14 +263,11 @@ def _stage_of(
     heights: contacts.Ground | None,
 ) -> Stage:
     """What was captured, with the contacts that were found, or that keys tell."""
-    clip = reaching(capture)
-    ground, found = stands_on(clip, options, heights)
-    seen = ground.seen_from(clip)
-    sole, keyed = sole_of(seen), [keyed_contacts(tip, frames) for tip in tips]
-    touching = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
+    stage, keyed = stands_on(reaching(capture), options, heights), [keyed_contacts(tip, frames) for tip in tips]
+    touching = np.array([own if told is None else told for own, told in zip(stage.contacts, keyed, strict=True)])
     if not touching.any():
-        raise ChainError(_WHY_NOT[why_nothing_stands(seen, sole)](armature=tips[0].id_data.name))
-    return Stage(clip, sole, ground, touching)
+        raise ChainError(_WHY_NOT[why_nothing_stands(stage.seen, stage.sole)](armature=tips[0].id_data.name))
+    return replace(stage, contacts=touching)
 
 
 def _planned(stage: Stage, name: str, options: Options, footprints: Footprints, is_wanted: bool) -> FootPlan:

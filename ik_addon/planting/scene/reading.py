@@ -46,7 +46,7 @@ from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion, applied
 from ..feet.treadmill import Space
 from .limbs import foot_of, keyed_control
-from .skin import FootSkin
+from .skin import FootSkin, Skins, skin_of_foot
 from .sources import source_playing
 
 
@@ -206,11 +206,12 @@ class BodyRows:
 class Capture:
     """What the FK pose of some legs does over frames, and what carries it.
 
-    clip: the legs. held: (legs, 3, 3), how each foot stands against its target. body: what carries them; None if that
-    was not asked for. loose: which feet were read that do not hang on their legs. ends: (legs, T, 3), where the leg
-    of each foot ends, from its ankle in its own space: elsewhere where bones stretch or have keys of location.
+    legs, clip: the legs. held: (legs, 3, 3), how each foot stands against its target. body: what carries them; None if
+    that was not asked for. loose: which feet were read that do not hang on their legs. ends: (legs, T, 3), where the
+    leg of each foot ends, from its ankle in its own space: elsewhere where bones stretch or have keys of location.
     """
 
+    legs: "Sequence[Leg]"
     clip: LegMotion
     held: np.ndarray
     body: BodyRows | None
@@ -225,28 +226,31 @@ def captured(
     frames: range,
     solved: bool = False,
     at_feet: bool = False,
-    skins: Sequence[FootSkin | None] = (),
+    skins: Skins | None = None,
+    legs: "Sequence[Leg]" = (),
 ) -> Steps[Capture]:
     """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
     carrier: the bone that carries them, if that is to be moved. at_feet: ankles are where feet are seen, also of a leg
-    whose foot hangs on something else, and carries its target. skins: of their feet, which are to be seen too. Raises
-    ChainError that names the bone where a chain cannot be read.
+    whose foot hangs on something else, and carries its target. skins: of their feet, as far as they are known, for they
+    are to be seen too. legs: if they were read before. Raises ChainError that names the bone of one that cannot be.
     """
     ob, count = tips[0].id_data, len(frames)
-    judge = Judge()
-    is_told = not any(judge.not_simple(ob, name) for skin in skins if skin for name in skin.bones)
-    sampled = sampled_over(context, tips, frames) if is_told else None
-    skins = skins or [None] * len(tips)
+    if not legs:
+        # They are measured where the armature is just now.
+        context.evaluated_depsgraph_get()
+        legs = [leg_of(tip, at_feet) for tip in tips]
+        legs = legs if skins is None else with_skins(ob, legs, skins)
+    judge, sampler = Judge(), Sampler(frames)
+    is_told = not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones)
+    sampled = sampled_over(context, tips, frames, sampler) if is_told else None
     if sampled is not None:
         yield len(frames), len(frames)
-        pairs = zip(tips, sampled.values(), strict=True)
-        rows = [_tracked(reading, frames, solved, _loose_foot(tip) if at_feet else None) for tip, reading in pairs]
-        _sample_beside(tips, skins, rows, frames)
-        body = _carried_over(carrier, frames) if carrier is not None else None
+        rows = _tracked(tips, [*sampled.values()], sampler, solved, at_feet)
+        _sample_beside(tips, legs, rows, sampler)
+        body = _carried_over(carrier, sampler, count) if carrier is not None else None
     else:
-        rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet, skins)
-    legs = [leg_of(tip, at_feet) for tip in tips]
+        rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet, legs)
     found = [_leg_over(own, leg.ball, count, at_feet) for own, leg in zip(rows, legs, strict=True)]
     joints, lengths, feet, balls, ends = (np.array(each) for each in zip(*found, strict=True))
     clip = LegMotion(
@@ -260,10 +264,10 @@ def captured(
         feet=feet,
         soles=np.array([leg.sole for leg in legs]),
         rests=np.array([leg.rests for leg in legs]),
-        skins=tuple(_skin_over(skin, own, count) for skin, own in zip(skins, rows, strict=True)),
+        skins=tuple(_skin_over(leg.skin, own, count) for leg, own in zip(legs, rows, strict=True)),
     )
     held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
-    return Capture(clip, held, body, tuple(not own.hangs for own in rows), ends)
+    return Capture(legs, clip, held, body, tuple(not own.hangs for own in rows), ends)
 
 
 @dataclass(slots=True)
@@ -291,12 +295,12 @@ def _stepped_through(
     frames: range,
     solved: bool,
     at_feet: bool,
-    skins: Sequence[FootSkin | None],
+    legs: "Sequence[Leg]",
 ) -> Steps[tuple[list[_Rows], BodyRows | None]]:
     """In steps: the legs, frame by frame, and what carries them, see Capture."""
     ob, orders, body = tips[0].id_data, KnownOrders(), []
     rows = {ChainName(ob.name_full, tip.name): _Rows([], [], [], beside=[]) for tip in tips}
-    deforming = {chain: skin.bones if skin else () for chain, skin in zip(rows, skins, strict=True)}
+    deforming = {chain: leg.skin.bones if leg.skin else () for chain, leg in zip(rows, legs, strict=True)}
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             reader = scene.armature(ob)
@@ -338,32 +342,35 @@ def _loose_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     return foot if foot is not None and foot != end_bone(tip) else None
 
 
-def _tracked(reading: Reading, frames: range, solved: bool, loose: bpy.types.PoseBone | None) -> _Rows:
-    """A leg whose chain was read over all frames at once, in the space of its root's parent. loose: its foot, if that
-    hangs on something else."""
-    model, fk = reading.model, reading.fk
-    fk = shown_track(reading, solve_tracks([reading])[0]) if solved else fk
-    if loose is not None:
-        sampler = Sampler(frames)
-        foot = sampler.worlds(loose.id_data) @ sampler.poses(loose.id_data, loose.name)
-        foot = np.linalg.inv(reading.goal.to_world) @ foot
-        return _Rows(reading.goal.to_world, joints_of(model, fk), foot, hangs=False)
-    if model.foot is None:
-        return _Rows(reading.goal.to_world, joints_of(model, fk), ())
-    feet = np.tile(np.eye(4), (len(fk.heads), 1, 1))
-    feet[:, :3, :3] = matrices_of(fk.turns[:, model.own]) * fk.sizes[:, model.own, None, None]
-    feet[:, :3, 3] = fk.heads[:, model.own]
-    return _Rows(reading.goal.to_world, joints_of(model, fk), feet, model.foot.held)
+def _tracked(
+    tips: Sequence[bpy.types.PoseBone], readings: Sequence[Reading], sampler: Sampler, solved: bool, at_feet: bool
+) -> list[_Rows]:
+    """Legs whose chains were read over all frames at once, each in the space of its root's parent."""
+    fks = [reading.fk for reading in readings]
+    if solved:
+        fks = [shown_track(*each) for each in zip(readings, solve_tracks(readings), strict=True)]
+    found = []
+    for tip, reading, fk in zip(tips, readings, fks, strict=True):
+        model, feet, held = reading.model, (), None
+        loose = _loose_foot(tip) if at_feet else None
+        if loose is not None:
+            foot = sampler.worlds(loose.id_data) @ sampler.poses(loose.id_data, loose.name)
+            feet = np.linalg.inv(reading.goal.to_world) @ foot
+        elif model.foot is not None:
+            held, feet = model.foot.held, np.tile(np.eye(4), (len(fk.heads), 1, 1))
+            feet[:, :3, :3] = matrices_of(fk.turns[:, model.own]) * fk.sizes[:, model.own, None, None]
+            feet[:, :3, 3] = fk.heads[:, model.own]
+        found.append(_Rows(reading.goal.to_world, joints_of(model, fk), feet, held, loose is None))
+    return found
 
 
 def _sample_beside(
-    tips: Sequence[bpy.types.PoseBone], skins: Sequence[FootSkin | None], rows: Sequence[_Rows], frames: range
+    tips: Sequence[bpy.types.PoseBone], legs: "Sequence[Leg]", rows: Sequence[_Rows], sampler: Sampler
 ) -> None:
     """Add to legs from F-Curves what deforms the skins of their feet."""
-    sampler = Sampler(frames)
-    for tip, skin, own in zip(tips, skins, rows, strict=True):
-        if skin is not None:
-            foot, *poses = (sampler.poses(tip.id_data, name) for name in (foot_of(tip).name, *skin.bones))
+    for tip, leg, own in zip(tips, legs, rows, strict=True):
+        if leg.skin is not None:
+            foot, *poses = (sampler.poses(tip.id_data, name) for name in (foot_of(tip).name, *leg.skin.bones))
             own.beside = [np.linalg.inv(foot) @ pose for pose in poses]
 
 
@@ -404,14 +411,13 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
     return points @ worlds[:, :3, :3].swapaxes(-1, -2) + worlds[:, None, :3, 3]
 
 
-def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> BodyRows:
-    """What a bone does over frames, from F-Curves."""
+def _carried_over(carrier: bpy.types.PoseBone, sampler: Sampler, count: int) -> BodyRows:
+    """What a bone does over so many frames, from F-Curves."""
     ob, parent = carrier.id_data, carrier.bone.parent
-    sampler = Sampler(frames)
     locations = sampler.channel(ob, channel_path(carrier.name, LOCATION), carrier.location[:])
     above = sampler.poses(ob, parent.name) if parent else np.eye(4)[None]
     matrices = sampler.worlds(ob), above, sampler.poses(ob, carrier.name)
-    rows = (np.broadcast_to(each, (len(frames), *each.shape[1:])) for each in (locations, *matrices))
+    rows = (np.broadcast_to(each, (count, *each.shape[1:])) for each in (locations, *matrices))
     return BodyRows(*rows)
 
 
@@ -490,6 +496,7 @@ class Leg:
     links: the bones that begin its links, hip first. tip: the last bone of its chain. ankle: in the tip's rest space.
     foot: the bone on the ankle, "" if the leg ends in a point. ball: in the foot's own space. lengths: of thigh and
     shin, world units. sole: how far the skin reaches below the ball, world units. rests: see LegMotion.
+    skin: of the foot; None: it has none, or it is not to be seen.
     """
 
     links: tuple[str, ...]
@@ -500,6 +507,7 @@ class Leg:
     lengths: tuple[float, float]
     sole: float
     rests: tuple[float, float]
+    skin: FootSkin | None = None
 
     @property
     def length(self) -> float:
@@ -555,28 +563,26 @@ def _leg(
     )
 
 
-def shown(
-    context: bpy.types.Context,
-    ob: bpy.types.Object,
-    legs: Sequence[Leg],
-    frames: range,
-    skins: Sequence[FootSkin | None] = (),
-) -> Steps[LegMotion]:
-    """In steps: these legs as Blender shows them at each frame, live chains solved. skins: of their feet, which are to
-    be seen too."""
-    return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob]), skins))
+def with_skins(ob: bpy.types.Object, legs: Iterable[Leg], known: Skins) -> list[Leg]:
+    """Legs of an armature object with the skins of their feet, which are added to those that are known."""
+    legs, scale = list(legs), ob.matrix_world.median_scale
+    for leg in legs:
+        if leg.foot not in known:
+            known[leg.foot] = skin_of_foot(ob, leg.foot, leg.length / scale) if leg.foot else None
+    return [replace(leg, skin=known[leg.foot]) for leg in legs]
+
+
+def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
+    """In steps: these legs as Blender shows them at each frame, live chains solved."""
+    return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob])))
 
 
 def source_shown(
-    context: bpy.types.Context,
-    ob: bpy.types.Object,
-    legs: Sequence[Leg],
-    frames: range,
-    skins: Sequence[FootSkin | None] = (),
+    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range
 ) -> Steps[LegMotion]:
-    """In steps: these legs in the action from which the current one was planted, without chains. skins: see `shown`."""
+    """In steps: these legs in the action from which the current one was planted, without chains."""
     with source_playing(ob):
-        return (yield from _seen(context, ob, legs, frames, stepping_lightly(context, [ob]), skins))
+        return (yield from _seen(context, ob, legs, frames, stepping_lightly(context, [ob])))
 
 
 def _seen(
@@ -585,10 +591,9 @@ def _seen(
     legs: Sequence[Leg],
     frames: range,
     going: AbstractContextManager[GoTo],
-    skins: Sequence[FootSkin | None],
 ) -> Steps[LegMotion]:
     of_legs = (name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name)
-    names = list(dict.fromkeys((*of_legs, *(name for skin in skins if skin for name in skin.bones))))
+    names = list(dict.fromkeys((*of_legs, *(name for leg in legs if leg.skin for name in leg.skin.bones))))
 
     def take(depsgraph: bpy.types.Depsgraph) -> list[np.ndarray]:
         evaluated = ob.evaluated_get(depsgraph)
@@ -603,6 +608,7 @@ def _seen(
     )
     lengths, soles, rests = (np.array([getattr(leg, name) for leg in legs]) for name in ("lengths", "sole", "rests"))
     rate = clip_rate(context.scene, frames)
+    skins = (leg.skin for leg in legs)
     skin = tuple(each and each.over(world, [poses[name] for name in each.bones]) for each in skins)
     return LegMotion(rate, lengths, hips, knees, ankles, balls, np.array(feet), soles, rests, skin)
 

@@ -1,6 +1,6 @@
 """The skin of feet: what of a character's meshes comes nearest to the ground, however the feet turn."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -43,28 +43,14 @@ class FootSkin:
 
 
 Skins = dict[str, FootSkin | None]
-"""The skins of feet by their bones, as far as they were read; None of one that has none."""
+"""The skins of feet by their bones, as far as they were read; None of one that has none, or where there is no foot."""
 
 
-def skins_of_feet(
-    ob: bpy.types.Object, feet: Iterable[tuple[str, float]], known: Skins | None = None
-) -> list[FootSkin | None]:
-    """The skins of feet of an armature object, "" of a leg without one; each with the length of its leg in the world.
-
-    known: those that were read before; what is read is added.
-    """
-    feet, known = list(feet), {} if known is None else known
-    for foot, length in feet:
-        if foot not in known:
-            known[foot] = skin_of_foot(ob, foot, _FOOT * length / ob.matrix_world.median_scale) if foot else None
-    return [known[foot] for foot, _ in feet]
-
-
-def skin_of_foot(ob: bpy.types.Object, foot: str, size: float) -> FootSkin | None:
-    """The skin of a foot of an armature object; None if it has none. size: of a foot, in armature space."""
+def skin_of_foot(ob: bpy.types.Object, foot: str, leg: float) -> FootSkin | None:
+    """The skin of a foot of an armature object; None if it has none. leg: the length of its leg, in armature space."""
     bone = ob.data.bones[foot]
     own = {foot, *(each.name for each in bone.children_recursive)}
-    seen = list(_weighted(ob, own, bone.head_local, size))
+    seen = list(_weighted(ob, own, bone.head_local, _FOOT * leg))
     if not seen:
         return None
     points = np.array([point for point, _ in seen])

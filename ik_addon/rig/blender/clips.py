@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, floor
 
 import bpy
@@ -112,15 +113,15 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
         found += _strip_clips(track.strips)
     played = {clip for other in bpy.data.objects for clip in _played(other)}
     sources = {made_from(action) for action in bpy.data.actions}
-    rivals = [each for each in armature_objects() if each != ob]
+    own, moved = {*ob.pose.bones.keys()}, cache(_bones)
+    rivals = [{*each.pose.bones.keys()} for each in armature_objects() if each != ob]
     for action in bpy.data.actions:
         loose = [] if action in sources else _slots(action) if _SLOTTED else [clip_in(action)]
         for clip in loose:
-            names = _bones(clip)
-            fits = names and names <= set(ob.pose.bones.keys())
-            if fits and clip not in played and not any(names <= set(each.pose.bones.keys()) for each in rivals):
+            fits = clip not in played and moved(clip) and moved(clip) <= own
+            if fits and not any(moved(clip) <= names for names in rivals):
                 found.append(clip)
-    return [clip for clip in dict.fromkeys(found) if _bones(clip) & set(ob.pose.bones.keys())]
+    return [clip for clip in dict.fromkeys(found) if moved(clip) & own]
 
 
 def clip_name(clip: Clip, clips: Iterable[Clip]) -> str:

@@ -360,6 +360,13 @@ def set_pin(bone: bpy.types.PoseBone, kind: str) -> None:
         bone.analytic_ik_pin = kind
 
 
+def set_to(bone: bpy.types.PoseBone, values: Mapping[str, Any]) -> None:
+    """Give settings of a bone these values. What has its value is not touched, so that nothing is evaluated for it."""
+    for name, value in values.items():
+        if getattr(bone, PREFIX + name) != value:
+            setattr(bone, PREFIX + name, value)
+
+
 def path_of(bone: bpy.types.PoseBone, name: str) -> str:
     """The RNA path of a setting, from its armature object."""
     return f"{bone.path_from_id()}.{PREFIX}{name}"

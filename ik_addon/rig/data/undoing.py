@@ -28,15 +28,15 @@ _PLAIN = str | int | float | None | bpy.types.ID
 class Undo:
     """What objects and the file hold at one moment, to bring back if what follows fails.
 
-    objects: all of their bones, constraints and animation count; keys: their actions' keys as well. actions: others
-    whose keys count.
+    objects: all of their bones, constraints and animation count; keys: those of what they play as their current action
+    as well. actions: others whose keys count.
     """
 
     def __init__(
         self, objects: Iterable[bpy.types.Object], keys: bool = False, actions: Iterable[bpy.types.Action] = ()
     ) -> None:
         self._objects = [(ob, _Before(ob)) for ob in dict.fromkeys(objects)]
-        own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
+        own = (action for ob, _ in self._objects for action in _current(ob)) if keys else ()
         self._actions = dict.fromkeys((*actions, *own))
         self._fake_users = {_uid(action): action.use_fake_user for action in bpy.data.actions}
         self._scratch = Scratch(bpy.data.actions)
@@ -273,13 +273,19 @@ def _drivers(ob: bpy.types.Object) -> set[tuple[str, int]]:
     return {(driver.data_path, driver.array_index) for driver in drivers_of(ob)}
 
 
-def _actions(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
-    """This file's own actions of an object: the current one, and those of its NLA strips."""
-    own = [ob.animation_data.action] if ob.animation_data else []
-    homes = [home.id_data for home in fcurve_homes(ob)]
-    for action in [*own, *homes]:
-        if action is not None and action.library is None and action.override_library is None:
-            yield action
+def actions_of(*obs: bpy.types.Object) -> Iterator[bpy.types.Action]:
+    """This file's own actions of objects: the current ones, and those of their NLA strips."""
+    for ob in obs:
+        yield from _current(ob)
+        yield from _own(home.id_data for home in fcurve_homes(ob))
+
+
+def _current(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
+    return _own([ob.animation_data.action] if ob.animation_data else ())
+
+
+def _own(actions: Iterable[bpy.types.Action | None]) -> Iterator[bpy.types.Action]:
+    return (each for each in actions if each is not None and each.library is None and each.override_library is None)
 
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:

@@ -135,7 +135,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     loans.take_back()
     _after_frame(scene, depsgraph)
-    _tell_of_keys(scene, depsgraph)
+    _tell_of_frame(scene, depsgraph)
 
 
 @_guarded
@@ -224,11 +224,20 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 @_guarded
 def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    tell = memory.keys_may_change
-    if tell is None or depsgraph.mode != "VIEWPORT":
+    _tell(scene, depsgraph, depsgraph.id_type_updated("ACTION"))
+
+
+@_guarded
+def _tell_of_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    # What a frame evaluates anew has not changed.
+    _tell(scene, depsgraph, keys_changed=False)
+
+
+def _tell(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys_changed: bool) -> None:
+    if memory.keys_may_change is None or depsgraph.mode != "VIEWPORT":
         return
     if scene.tool_settings.use_keyframe_insert_auto:
-        tell(scene, depsgraph.id_type_updated("ACTION"))
+        memory.keys_may_change(scene, keys_changed)
     else:
         file_memory.keys.clear()
 

@@ -23,9 +23,10 @@ from .scene_plan import ScenePlan
 @dataclass(slots=True)
 class LiveState:
     """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
-    nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: failures
-    that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
-    footprints_moved: who is told of footprints that may have moved, in which scene, and says whether keys went along.
+    nothing, a token. missed: what was evaluated while paused shows the FK pose, as of a file that was undone or opened.
+    reported: failures that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is
+    not there yet. footprints_moved: who is told of footprints that may have moved, in which scene, and says whether
+    keys went along.
     keys_may_change: who is told, while Auto Keying is on, of an update of a scene, and whether keys have changed.
     """
 
@@ -109,6 +110,14 @@ def paused() -> Iterator[None]:
     with surely(go_on):
         memory.paused.append(token)
         restore_all_keys()
+        yield
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """The same, for work that evaluates the scene without its chains: these are solved with the next update."""
+    with paused():
+        memory.missed = True
         yield
 
 

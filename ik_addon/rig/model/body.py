@@ -79,7 +79,7 @@ def possible_bodies(ob: bpy.types.Object, tips: Mapping[str, bpy.types.PoseBone]
 
 def body_channels(bone: bpy.types.PoseBone) -> tuple[str, ...]:
     """What is written of a bone that follows its limbs: its location, and its rotation if it may turn for them."""
-    return (LOCATION, bone.rotation_mode) if body_settings_of(bone).turn else (LOCATION,)
+    return (LOCATION, bone.rotation_mode) if bone.analytic_ik_body_turn > 0.0 else (LOCATION,)
 
 
 def check_movable(bone: bpy.types.PoseBone, evaluated: bpy.types.PoseBone | None = None) -> None:

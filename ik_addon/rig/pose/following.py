@@ -12,7 +12,7 @@ from ...solvers.leaning import least_turn
 from ...solvers.limited import legal_reach
 from ..blender.rotations import LOCATION, Raw, is_even, pose_matrix, quaternion_of, raw_of
 from ..data.settings import BodySettings, body_settings_of, settings_of
-from ..model.body import body_channels, check_movable
+from ..model.body import check_movable
 from .reading import ArmatureReader
 
 _FULL = 1e-4
@@ -47,8 +47,9 @@ def follow(reader: ArmatureReader, name: str, holds: Callable[[], Iterable[Hold]
     parent_pose, scale, fk = reader.parent_pose(pose_bone), reader.scale_of(pose_bone), reader.fk
     mode, rotation = fk.rotation(name)
     location, turn = fk.location(name), quaternion_of(rotation, mode)
-    numbers = {LOCATION: location, mode: rotation}
-    channels = {each: numbers[each] for each in body_channels(pose_bone)}
+    channels = {LOCATION: location}
+    if settings.turn:
+        channels[mode] = rotation
 
     def posed(at: Sequence[float], turn: Quaternion, scale: Vector | None = scale) -> Matrix:
         return pose_matrix(bone, Matrix.LocRotScale(Vector(at), turn, scale), parent_pose)
@@ -124,7 +125,7 @@ def body_shift(world: Matrix, holds: Sequence[Hold], settings: BodySettings) -> 
     """How a bone with these settings moves, in armature space, and by how much the limb that misses most does."""
     if not holds:
         return Vector(), 0.0
-    _, offsets, reaches, softness, influences = (np.array([own], float) for own in zip(*holds, strict=True))
+    offsets, reaches, softness, influences = (np.array([own], float) for own in [*zip(*holds, strict=True)][1:])
     down, ease, worlds = settings.direction == "DOWN", np.array([settings.softness]), np.array(world)[None]
     shifts, excesses = body_shifts(offsets, reaches, softness, influences, worlds, down, ease)
     return Vector(shifts[0] * settings.influence), float(excesses[0])

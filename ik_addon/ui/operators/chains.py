@@ -28,7 +28,7 @@ from ...authoring.selection import (
 )
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
-from ...rig.data.undoing import all_or_nothing
+from ...rig.data.undoing import actions_of, all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
@@ -225,14 +225,13 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.controls import controls_of, delete_controls, remove_chain, unused
-        from ...rig.data.undoing import all_or_nothing
 
         tips = chosen_tips(context, ob)
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
             check_switchable(ob, tip)
-        with all_or_nothing([ob], keys=True):
+        with all_or_nothing([ob], actions=actions_of(ob)):
             for tip in tips:
                 remove_chain(tip, self.keep_pose)
             left, kept = unused(controls), ""

@@ -1,5 +1,6 @@
 """Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from ..base import registration_of
 
 if TYPE_CHECKING:
     from ...bake.clips import Chosen, Clips
+
+ClipWork = Callable[[range], Steps[dict]]
 
 _ROWS = 7
 """Clips that are shown at once: with more rows OK would be off a small screen."""
@@ -103,8 +106,8 @@ class ClipsMade(WithStrips):
 
     level: str
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
-        """Do it in steps to the clip that plays; comes to a report."""
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
+        """Does it in steps to the clip that plays, over these frames; comes to a report."""
         raise NotImplementedError
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -126,7 +129,7 @@ class ClipsMade(WithStrips):
         frames = self.current_frames(context) if is_current else None
         # Also if none is done, controls are back where the clip that plays has them.
         with nullcontext() if is_current else frame_kept(context.scene):
-            done = yield from clips_tried(ob, clips, lambda frames: self.clip_steps(context, ob, frames), frames)
+            done = yield from clips_tried(ob, clips, self.clip_work(context, ob), frames)
         if self.strips:
             strips_play(ob, done.made)
         reports = [*done.reports.values()]

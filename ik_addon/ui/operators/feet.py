@@ -24,7 +24,7 @@ from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
-from .clip_list import ClipsMade, draw_clips, strips_asked
+from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
 from .polls import neither_live_nor_unrigged, none_live, not_editable, shown_controls
 from .rigs import sentences
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
@@ -120,15 +120,15 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
             undo.nothing_more_is_made()
             return (yield from super().steps(context, ob))
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...planting.feet.options import Options
         from ...planting.scene.path import path_named
         from ...planting.scene.plant import Ground, planted_and_kept
 
         tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
         ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
-        path = path_named(context.scene, self.path)
-        return planted_and_kept(context, tips, frames, options, ground, self.footprints, path)
+        given = options, ground, self.footprints, path_named(context.scene, self.path), {}
+        return lambda frames: planted_and_kept(context, tips, frames, *given)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _plant_summary(report)
@@ -375,18 +375,24 @@ Select the source first, then the character"""
             raise ChainError(messages.SOURCE_GONE(source=self.source))
         return (yield from super().steps(context, ob))
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...bake.clips import channels_of_clips, clip_playing
         from ...matching.match import clip_of_source, source_matched
 
-        source, clip = context.scene.objects[self.source], playing_clip(ob)
-        scale_frame = self.scale_frame if self.scale == "FRAME" else None
-        tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
-        playing = nullcontext()
-        if self.clips == "ALL" and clip is not None:
-            playing = clip_playing(source, clip_of_source(source, clip), channels_of_clips(source))
-        with playing:
-            return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
+        source, tips = context.scene.objects[self.source], [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
+        given = self.scale_frame if self.scale == "FRAME" else None, self.arms, self.body, tips
+        # Whoever matches says that something else is no source.
+        has_clips = self.clips == "ALL" and source.pose is not None
+        channels = channels_of_clips(source) if has_clips else set()
+
+        def work(frames: range) -> Steps[dict]:
+            playing, clip = nullcontext(), playing_clip(ob)
+            if has_clips and clip is not None:
+                playing = clip_playing(source, clip_of_source(source, clip), channels)
+            with playing:
+                return (yield from source_matched(context, ob, source, frames, *given))
+
+        return work
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _match_summary(report)

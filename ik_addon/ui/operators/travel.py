@@ -14,7 +14,7 @@ from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
 from ..base import length_words, registration_of
 from .chains import ChainOperator
-from .clip_list import ClipsMade, draw_clips, strips_asked
+from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
 from .polls import baked_already, none_live, not_editable, nothing_aside
 from .stepped import SteppedOperator, faults_of_clips, running
 
@@ -88,15 +88,15 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
             self.drawn("path", "height", "heading")
         self.layout.prop_search(self, "body", chain_armature(context).pose, "bones")
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...travel.root_motion import moved_to_hips, moved_to_root
 
         if self.root == "BONE" and not self.root_bone:
             raise ChainError(messages.NO_ROOT_CHOSEN(armature=ob.name))
         root = {"AUTO": None, "BONE": self.root_bone, "OBJECT": ""}[self.root]
         if self.direction == "TO_HIPS":
-            return moved_to_hips(context, ob, root, self.body)
-        return moved_to_root(context, ob, root, self.body, self.height, self.heading, self.path == "STRAIGHT")
+            return lambda _: moved_to_hips(context, ob, root, self.body)
+        return lambda _: moved_to_root(context, ob, root, self.body, self.height, self.heading, self.path == "STRAIGHT")
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         if self.direction == "TO_HIPS":
@@ -111,10 +111,10 @@ class ANALYTIC_IK_OT_in_place(OfClip):
     bl_label = "In Place"
     label = "In place"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...travel.root_motion import clip_in_place
 
-        return clip_in_place(context, ob, self.body)
+        return lambda _: clip_in_place(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _said(messages.PUT_IN_PLACE, report, speed=_length(context, report["speed"]))
@@ -127,10 +127,10 @@ class ANALYTIC_IK_OT_travel(OfClip):
     bl_label = "Travel"
     label = "Travel"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...travel.root_motion import clip_travelling
 
-        return clip_travelling(context, ob, self.body)
+        return lambda _: clip_travelling(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         lengths = {name: _length(context, report[name]) for name in ("distance", "speed")}
@@ -162,12 +162,12 @@ What travels goes on, and feet in contact stay where they are"""
             self.drawn("frame_start", "frame_end")
         self.layout.prop_search(self, "body", chain_armature(context).pose, "bones")
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+    def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...travel.loop import clip_looped
 
         if self.cycle == "RANGE" and self.frame_end <= self.frame_start:
             raise ChainError(messages.LAST_BEFORE_FIRST(last=self.frame_end, first=self.frame_start))
-        return clip_looped(context, ob, self.body, self.cycle, range(self.frame_start, self.frame_end + 1))
+        return lambda _: clip_looped(context, ob, self.body, self.cycle, range(self.frame_start, self.frame_end + 1))
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         first, last = report["frames"]

@@ -49,17 +49,7 @@ _ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
 """By the rank of a chain or clip."""
 
 
-class CertificatePanel(InSidebar):
-    """What the panels of the certificate share."""
-
-    @staticmethod
-    def armature(context: bpy.types.Context) -> bpy.types.Object | None:
-        """The armature whose report is shown, if it has one."""
-        ob = chain_armature(context)
-        return ob if ob is not None and ob.analytic_ik_report else None
-
-
-class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
+class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
     """What the last bake or check of the armature has measured."""
 
     bl_label = "Certificate"
@@ -67,11 +57,12 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return cls.armature(context) is not None
+        ob = chain_armature(context)
+        return ob is not None and bool(ob.analytic_ik_report)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        ob = CertificatePanel.armature(context)
+        ob = chain_armature(context)
         certificate, clips = shown_certificate(ob), read_certificates(ob.analytic_ik_report)
         if certificate is None:
             draw_sentence(layout, context, messages.REPORT_UNREADABLE(armature=ob.name), "ERROR")
@@ -88,7 +79,11 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
         boxes, others = _shown(certificate)
         for chain in boxes:
             _draw_box(layout, context, ob, chain)
-        if others and len(others) <= _ROWS:
+        if len(others) > _ROWS:
+            body = _closed(layout, "ANALYTIC_IK_other_chains", f"{len(others)} Other Chains")
+            if body is not None:
+                _draw_rows(body, context, ob, others)
+        elif others:
             layout.separator(factor=0.2)
             _draw_rows(layout, context, ob, others)
         if certificate.feet:
@@ -99,30 +94,6 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_copy_certificate.bl_idname, text="Copy Text", icon="COPYDOWN").form = "TEXT"
         row.operator(ANALYTIC_IK_OT_copy_certificate.bl_idname, text="JSON").form = "JSON"
-
-
-class ANALYTIC_IK_PT_certificate_others(CertificatePanel, bpy.types.Panel):
-    """The chains that need no look at first, where they are many."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_certificate"
-    bl_label = ""
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return len(_others(context)) > _ROWS
-
-    def draw_header(self, context: bpy.types.Context) -> None:
-        self.layout.label(text=f"{len(_others(context))} Other Chains")
-
-    def draw(self, context: bpy.types.Context) -> None:
-        _draw_rows(self.layout, context, CertificatePanel.armature(context), _others(context))
-
-
-def _others(context: bpy.types.Context) -> list[ChainCertificate]:
-    ob = CertificatePanel.armature(context)
-    certificate = shown_certificate(ob) if ob else None
-    return _shown(certificate)[1] if certificate else []
 
 
 def _shown(certificate: Certificate) -> tuple[list[ChainCertificate], list[ChainCertificate]]:
@@ -140,13 +111,17 @@ def _draw_clips(
     draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
     _draw_clip_rows(layout, context, clips[:_CLIPS], shown)
     if others := clips[_CLIPS:]:
-        # The stubs do not know what it returns.
-        header, body = layout.panel(  # pyright: ignore[reportGeneralTypeIssues]
-            "ANALYTIC_IK_other_clips", default_closed=True
-        )
-        header.label(text=f"{len(others)} Other Clips")
+        body = _closed(layout, "ANALYTIC_IK_other_clips", f"{len(others)} Other Clips")
         if body is not None:
             _draw_clip_rows(body, context, others, shown)
+
+
+def _closed(layout: bpy.types.UILayout, name: str, title: str) -> bpy.types.UILayout | None:
+    """A panel in the panel, closed at first: its body; None while it is closed."""
+    # The stubs do not know what it returns.
+    header, body = layout.panel(name, default_closed=True)  # pyright: ignore[reportGeneralTypeIssues]
+    header.label(text=title)
+    return body
 
 
 def _draw_clip_rows(

@@ -249,7 +249,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
             row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
         if native:
             row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
-        else:
+        elif live_tips(ob):
             draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
         draw_muted(layout, context, ob)
 

@@ -22,7 +22,11 @@ def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     ob = chain_armature(bpy.context)
     if ob is None or (are_remembered(ob) and not keys_changed):
         return
-    plays = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+    windows = bpy.context.window_manager.windows
+    if any(window.modal_operators for window in windows):
+        # Who drags keys holds them.
+        return
+    plays = any(window.screen.is_animation_playing for window in windows)
     if not plays and keyed_moves(ob, keyed_controls(ob), key_time(scene.frame_current_final)):
         # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
         if not bpy.app.timers.is_registered(correct):
@@ -31,12 +35,15 @@ def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     remember_keys(ob)
 
 
-def correct() -> None:
-    """Let what Auto Keying has just keyed be a correction, with the options of the last one."""
+def correct() -> float | None:
+    """Let what Auto Keying has just keyed be a correction, with the options of the last one. Returns the seconds after
+    which to try again, while something else is dragged."""
     from ...planting.scene.keyed_moves import remember_keys
 
     context = bpy.context
     manager = context.window_manager
+    if any(window.modal_operators for window in manager.windows):
+        return 0.1
     moved = manager.operators[-1].bl_idname if manager.operators else ""
     last = manager.operator_properties_last(f"analytic_ik.{_APPLY}")
     options = {key: getattr(last, key) for key in ("fade", "body")} if last else {}
@@ -50,6 +57,7 @@ def correct() -> None:
             print(error)
             if ob is not None:
                 remember_keys(ob)
+    return None
 
 
 def register() -> None:

@@ -86,8 +86,7 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         from ...grabbing.scene.posing import grab_bone
 
         ob = active_armature(context)
-        bone = active_bone(ob)
-        name = self.bone or (bone.name if bone else "")
+        name = self.bone or getattr(active_bone(ob), "name", "")
         try:
             if not name:
                 raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
@@ -114,6 +113,8 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
         if self._dragging.bone == "":
             self._dragging.end(context)
             return {"PASS_THROUGH", "CANCELLED"}
+        # Its rings are seen in each drag, whatever tool is chosen.
+        context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
         context.window.cursor_modal_set("SCROLL_XY")
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -193,8 +194,7 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
         from ...grabbing.scene.posing import GrabSession
 
         ob = active_armature(context)
-        bone = active_bone(ob)
-        name = self.bone or (bone.name if bone else "")
+        name = self.bone or getattr(active_bone(ob), "name", "")
         try:
             if name not in ob.pose.bones:
                 raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))

@@ -1,19 +1,14 @@
-"""The drag of Grab: where the mouse, axes and numbers bring a joint, and what is seen meanwhile."""
+"""The drag of Grab: where the mouse, axes and numbers bring a joint, and what is said meanwhile."""
 
-from collections.abc import Iterator
 from math import degrees
-from typing import Protocol
 
 import bpy
-import gpu
 from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_location_3d
-from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
 from ...grabbing.scene.posing import GrabJoint, GrabSession
-from ...grabbing.solving.drag import GrabOptions
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import length_words
@@ -26,8 +21,6 @@ _STEP, _FINE_STEP = 0.1, 0.01
 _PRECISE = 0.1
 """Part of the movement that counts with Shift."""
 _FROM_ENTRIES = "0123456789.-"
-_JOINT, _PIN = (0.45, 0.9, 0.55, 0.9), (1.0, 0.6, 0.15, 1.0)
-_JOINT_SIZE, _PIN_SIZE = 6.0, 11.0
 _MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT"}
 _KEYS = (
     ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
@@ -44,51 +37,25 @@ _KEYS = (
 )
 
 
-class GrabChoices(Protocol):
-    """The options of the operator, which keys of the drag change."""
-
-    bone: str
-    at_mouse: bool
-    pin_feet: bool
-    hips: str
-    balance: float
-    lift_heels: bool
-    rotation: str
-    look: bool
-
-    def given_options(self) -> GrabOptions: ...
-
-
 def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.Event) -> GrabJoint | None:
     """The joint nearest to the mouse; None if none is near."""
     mouse = Vector((event.mouse_region_x, event.mouse_region_y))
     near, found = _NEAR * context.preferences.system.ui_scale, None
-    for joint, place in _seen(session, context.region, context.region_data):
-        if (place - mouse).length < near:
+    for joint in session.joints():
+        place = location_3d_to_region_2d(context.region, context.region_data, joint.place(session.evaluated))
+        if place is not None and (place - mouse).length < near:
             near, found = (place - mouse).length, joint
     return found
-
-
-def _seen(
-    session: GrabSession, region: bpy.types.Region, view: bpy.types.RegionView3D
-) -> Iterator[tuple[GrabJoint, Vector]]:
-    """Joints that are in front of the view, and where, in pixels."""
-    evaluated = session.evaluated
-    for joint in session.joints():
-        place = location_3d_to_region_2d(region, view, joint.place(evaluated))
-        if place is not None:
-            yield joint, place
 
 
 class GrabDrag:
     """One drag. bone: whose head is dragged, "" if the mouse is on no joint. head_world: where its head is wanted."""
 
-    def __init__(self, operator: GrabChoices, context: bpy.types.Context, event: bpy.types.Event) -> None:
+    def __init__(self, operator: bpy.types.Operator, context: bpy.types.Context, event: bpy.types.Event) -> None:
         ob = active_armature(context)
-        self._operator, self._handle = operator, None
+        self._operator = operator
         self.session = GrabSession(context, ob)
-        active = active_bone(ob)
-        self.bone = operator.bone or (active.name if active else "")
+        self.bone = operator.bone or getattr(active_bone(ob), "name", "")
         if operator.at_mouse:
             joint = joint_at(self.session, context, event)
             self.bone = joint.bone if joint else ""
@@ -101,7 +68,6 @@ class GrabDrag:
         self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
         self._axis, self._typed, self._hips = "", "", operator.hips
         self._place(context)
-        self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
 
     def _begin(self) -> None:
         self._drag = self.session.posed.drag_of(self.bone, self._operator.look)
@@ -197,7 +163,7 @@ class GrabDrag:
         context.workspace.status_text_set(lambda header, _context: draw_keys_of(header, _KEYS))
         context.area.tag_redraw()
 
-    # The end, and what is seen
+    # The end
 
     def restore(self) -> None:
         """The pose and the pins before."""
@@ -207,38 +173,9 @@ class GrabDrag:
 
     def end(self, context: bpy.types.Context) -> None:
         """Nothing of the drag is left in the window."""
-        if self._handle is not None:
-            bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
-            self._handle = None
-            if context.area is not None:
-                context.area.header_text_set(None)
-            if context.workspace is not None:
-                context.workspace.status_text_set(None)
-            if context.window is not None:
-                context.window.cursor_modal_restore()
-
-    def _draw(self) -> None:
-        """Small squares at joints, large ones at pins."""
-        region, view = bpy.context.region, bpy.context.region_data
-        if view is None:
-            return
-        shown: dict[bool, list] = {False: [], True: []}
-        for joint, place in _seen(self.session, region, view):
-            is_other = joint.limb >= 0 and joint.limb != self._drag.limb
-            is_held = is_other and self.session.pin(joint.limb, self._operator.pin_feet) is not None
-            shown[is_held].append(place)
-        shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-        scale = bpy.context.preferences.system.ui_scale
-        gpu.state.blend_set("ALPHA")
-        try:
-            for is_held, points in shown.items():
-                half = 0.5 * scale * (_PIN_SIZE if is_held else _JOINT_SIZE)
-                corners = [(x + a * half, y + b * half) for x, y in points for a, b in _SQUARE]
-                shader.uniform_float("color", _PIN if is_held else _JOINT)
-                batch_for_shader(shader, "TRIS", {"pos": corners}).draw(shader)
-        finally:
-            gpu.state.blend_set("NONE")
-
-
-_SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1))
-"""Two triangles."""
+        if context.area is not None:
+            context.area.header_text_set(None)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        if context.window is not None:
+            context.window.cursor_modal_restore()

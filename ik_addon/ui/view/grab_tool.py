@@ -12,6 +12,7 @@ from ..base import registration_of
 
 _JOINT, _PIN, _BRIGHT = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15), (1.0, 0.88, 0.40)
 _SIZE = 0.09
+_GRAB = "ANALYTIC_IK_OT_grab"
 
 
 class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
@@ -21,16 +22,16 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
     bl_label = "Grab"
     bl_space_type = "VIEW_3D"
     bl_region_type = "WINDOW"
-    bl_options = {"3D"}
+    bl_options = {"3D", "SHOW_MODAL_ALL"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         # After a file was opened Blender shows the rings of a tool that was in use before, whichever is now.
         tool = context.workspace.tools.from_space_view3d_mode("POSE")
+        is_chosen = tool is not None and tool.idname == GrabTool.bl_idname
         ob = active_armature(context)
         return (
-            tool is not None
-            and tool.idname == GrabTool.bl_idname
+            (is_chosen or any(each.bl_idname == _GRAB for each in context.window.modal_operators))
             and ob is not None
             and ob.mode == "POSE"
             and is_changeable(ob)
