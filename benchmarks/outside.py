@@ -183,7 +183,7 @@ def played_by_others(files: Iterable[Path]) -> Iterator[list[str]]:
                 status = command_line.run(["plant", str(file), "--output", str(output), "--anyway", "--quiet"])
             if status or not output.exists() or not contents(output).get("skins"):
                 # Joints are what meshes are bound to.
-                why = "no mesh" if output.exists() else "nothing moves"
+                why = "it failed" if status else "no mesh" if output.exists() else "nothing moves"
                 yield [file.stem, why, *[""] * 5]
                 continue
             played = [node.asked(at, each, output, output=at / "played.json") for each in test_played.PLAYERS.values()]
