@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import bpy
 import pytest
 
 from ik_addon.batch import crew, resident
@@ -95,9 +96,13 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd, monkeyp
 
 @pytest.mark.slow
 def test_a_worker_hears_the_time_limit_itself_and_goes_on(folder, monkeypatch):
-    """It is neither ended nor started again. For a tolerance it looks at each frame."""
+    """It is neither ended nor started again. Where a control has a constraint each frame is looked at."""
     monkeypatch.setattr(resident, "_GRACE", 1e6)
     save_shots(folder, ["long"], frames=200_000)
+    for ob in bpy.data.objects:
+        if ob.type == "EMPTY":
+            ob.constraints.new("LIMIT_LOCATION")
+    bpy.ops.wm.save_mainfile()
     save_shots(folder, FEW[:2])
     run(f"bake {WORKS} --jobs 1 --time-limit 3 --tolerance 0.001", ["long", *FEW[:2]], 1)
     sentence = "it took longer than 3 s. Raise --time-limit, or leave it out."

@@ -61,10 +61,11 @@ OF_TEXT = {"replace"}
 DRIVERS_IN = "native/mechanism.py"
 NEVER = {"url_open", "driver_namespace", "script", "python_file_run", "app_template", "quit_blender", "popen"}
 NEVER |= {"startfile", "spawn", "as_module", "load_scripts", "addon_enable", "use_scripts_auto_execute"}
-NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("bake/collecting.py", "open"), ("__main__.py", "rmtree")}
+NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("command_line/files.py", "open"), ("__main__.py", "rmtree")}
 """A folder that --output-dir names; a FILE or a list, which is read; this Blender's own temporary folder."""
-NAMED_BY_A_USER |= {("command_line/console.py", "open"), ("bake/formats.py", "replace")}
-"""Nowhere, where --quiet sends what Blender prints; what was just exported, in a folder of its own."""
+NAMED_BY_A_USER |= {("command_line/console.py", "open"), ("bake/formats.py", "replace"), ("bake/formats.py", "open")}
+"""Nowhere, where --quiet sends what Blender prints; what was just exported, in a folder of its own; the
+beginning of a FILE, which is read."""
 NAMED_BY_A_USER |= {("command_line/given_path.py", "load")}
 """The file with the curve that --path names."""
 

@@ -97,6 +97,11 @@ def key_time(frame: float) -> float:
     return frame * render.frame_map_old / render.frame_map_new
 
 
+def frame_of(time: float) -> float:
+    """The frame of the scene at which a key of this time plays."""
+    return time / key_time(1.0)
+
+
 def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:
     """What the channels of a control hold at times of keys, (n, 6 or 7), location first; what no key sets is as it
     is."""

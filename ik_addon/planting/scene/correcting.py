@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...authoring.placing import Control
-from ...bake.curve_keys import bytes_of, keys_of, set_bytes
+from ...bake.curve_keys import SAME_TIME, bytes_of, keys_of, set_bytes
 from ...bake.stepping import finish
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.rotations import numbers_of, quaternions_of, raw_values
@@ -27,6 +27,7 @@ from .control_tracks import (
     KeyedControls,
     LimbControls,
     check_owners,
+    frame_of,
     frames_of_keys,
     key_time,
     keyed_controls,
@@ -73,17 +74,20 @@ def corrections_of(ob: bpy.types.Object) -> list[dict]:
 def apply_correction(
     context: bpy.types.Context, ob: bpy.types.Object, fade: float = 0.4, body: bool = True
 ) -> list[dict]:
-    """Keep what was moved at the present frame, without a key or with one of Auto Keying, and let it fade; returns what
-    is new.
+    """Keep what Auto Keying has just keyed, or else what was moved at the present frame without a key, and let it fade;
+    returns what is new.
 
     A foot that stands takes its whole stance along; in the air it fades to the contacts beside it. All else, bones
     with keys too, fades over `fade` seconds. body: it gives so that legs reach. Raises ChainError if nothing was moved,
     with nothing changed.
     """
     controls, frame = _ready(ob), context.scene.frame_current_final
-    wanted = {each: _held(each) for each in [*controls.all, *_fk_bones(ob, controls)] if _is_moved(each, frame)}
-    keyed = keyed_moves(ob, controls, key_time(frame))
-    wanted |= keyed
+    time, keyed = keyed_moves(ob, controls)
+    wanted, moved = {}, [*controls.all, *_fk_bones(ob, controls)]
+    if keyed and abs(time - key_time(frame)) > SAME_TIME:
+        # Whoever keyed it is at another frame by now.
+        frame, moved = frame_of(time), []
+    wanted |= {each: _held(each) for each in moved if _is_moved(each, frame)} | keyed
     if not wanted:
         raise ChainError(messages.NOTHING_MOVED(armature=ob.name))
     frames = frames_of_keys(ob, controls)

@@ -35,23 +35,29 @@ def remember_keys(ob: bpy.types.Object) -> None:
     file_memory.keys[ob.session_uid] = own
 
 
-def keyed_moves(ob: bpy.types.Object, controls: KeyedControls, time: float) -> dict[Control, np.ndarray]:
-    """What the channels of captured controls hold at the time of a key that is new, or has other values than are
-    remembered. Empty where that is not all that changed."""
+def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> tuple[float, dict[Control, np.ndarray]]:
+    """The time at which keys of captured controls are new, or have other values than are remembered, and what the
+    channels of these controls hold there. Empty where that is not all that changed.
+
+    Who moves a control and goes on to another frame at once has keyed the frame before.
+    """
     known, found = file_memory.keys.get(ob.session_uid, {}), {}
     is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
     for control in controls.all if known else ():
         before, curves = known.get(_id(control), {}), curves_of(control)
         changed = [key for key, curve in curves.items() if bytes_of(curve) != before.get(key)]
+        if not before.keys() <= curves.keys() or (changed and not before):
+            return 0.0, {}
         # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
         pairs = [(keys_in(before[key])["co"] if key in before else _NONE, curves[key]) for key in changed]
-        pairs = [(own, curve) for own, curve in pairs if not np.array_equal(own, keys_of(curve, ("co",))["co"])]
-        singles = [_is_single(own, curve, time, is_captured) for own, curve in pairs]
-        if not before.keys() <= curves.keys() or (changed and not before) or not all(singles):
-            return {}
-        if singles:
-            found[control] = numbers_at(control, [time])[0]
-    return found
+        pairs = [(own, keys_of(curve, ("co",))["co"]) for own, curve in pairs]
+        found[control] = [(own, now) for own, now in pairs if not np.array_equal(own, now)]
+    pairs = [pair for own in found.values() for pair in own]
+    times = [time for before, now in pairs for time, _ in {*map(tuple, before)} ^ {*map(tuple, now)}]
+    time = max(times, default=0.0)
+    if not times or not all(_is_single(*pair, time, is_captured) for pair in pairs):
+        return 0.0, {}
+    return float(time), {control: numbers_at(control, [time])[0] for control, own in found.items() if own}
 
 
 def bring_back(ob: bpy.types.Object, controls: Iterable[Control]) -> None:
@@ -71,9 +77,8 @@ def _id(control: Control) -> tuple:
     return control.ob.session_uid, control.bone, clip.action.session_uid if clip else 0
 
 
-def _is_single(before: np.ndarray, curve: bpy.types.FCurve, time: float, is_captured: bool) -> bool:
-    """Whether no key but that at a time is new or elsewhere, among those of a capture. before: (n, 2)."""
-    now = keys_of(curve, ("co",))["co"]
+def _is_single(before: np.ndarray, now: np.ndarray, time: float, is_captured: bool) -> bool:
+    """Whether no key but that at a time is new or elsewhere, among those of a capture. before, now: (n, 2)."""
     other, others = (np.abs(each[:, 0] - time) > SAME_TIME for each in (before, now))
     times = before[other, 0]
     k = int(np.searchsorted(times, time))

@@ -1,8 +1,11 @@
 """With Auto Keying on, a control of a capture that is moved is corrected at once."""
 
+from math import inf
+
 import bpy
 
 from ...authoring.selection import chain_armature
+from ...rig.blender.file_memory import file_memory
 from ...rig.live.state import memory
 
 _APPLY = "apply_correction"
@@ -16,21 +19,29 @@ _GROUPED = {
 
 def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     # Only who corrects needs it.
+    from ...bake.curve_keys import SAME_TIME
     from ...planting.scene.control_tracks import key_time, keyed_controls
     from ...planting.scene.keyed_moves import are_remembered, keyed_moves, remember_keys
 
-    ob = chain_armature(bpy.context)
-    if ob is None or (are_remembered(ob) and not keys_changed):
+    ob, done = chain_armature(bpy.context), bpy.context.window_manager.operators
+    now = {"operator": done[-1].as_pointer() if done else 0, "frame": scene.frame_current_final}
+    before, file_memory.looked = file_memory.looked, now
+    # A move and the next frame may come in one update, which says of all keys that they have changed.
+    keys_changed |= before.get("operator", now["operator"]) != now["operator"]
+    if ob is None or bpy.app.timers.is_registered(correct) or (are_remembered(ob) and not keys_changed):
         return
     windows = bpy.context.window_manager.windows
     if any(window.modal_operators for window in windows):
         # Who drags keys holds them.
+        now["operator"] = -1
         return
     plays = any(window.screen.is_animation_playing for window in windows)
-    if not plays and keyed_moves(ob, keyed_controls(ob), key_time(scene.frame_current_final)):
+    time, moved = keyed_moves(ob, keyed_controls(ob))
+    # Keys at other frames were set by hand.
+    is_here = any(abs(time - key_time(known.get("frame", -inf))) < SAME_TIME for known in (before, now))
+    if moved and is_here and not plays:
         # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
-        if not bpy.app.timers.is_registered(correct):
-            bpy.app.timers.register(correct, first_interval=0.0)
+        bpy.app.timers.register(correct, first_interval=0.0)
         return
     remember_keys(ob)
 
