@@ -55,7 +55,7 @@ def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> tuple[float, d
     pairs = [pair for own in found.values() for pair in own]
     times = [time for before, now in pairs for time, _ in {*map(tuple, before)} ^ {*map(tuple, now)}]
     time = max(times, default=0.0)
-    if not times or not all(_is_single(*pair, time, is_captured) for pair in pairs):
+    if not times or not all(_is_single(before, now, time, is_captured) for before, now in pairs):
         return 0.0, {}
     return float(time), {control: numbers_at(control, [time])[0] for control, own in found.items() if own}
 
