@@ -567,6 +567,9 @@ SIMPLIFIED = Done(
     "{knees:.1%}, and feet stand within {slide:.3%}"
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
+CORRECTED_SHORT = Done(
+    "Corrected {controls} at frame {frame:g}, where {tips} are out of reach now. Move the body closer, or controls less"
+)
 CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
 CORRECTION = Note("{control}, frame {frame:g}")

@@ -350,9 +350,11 @@ def _cut(ob: bpy.types.Object, frames: range) -> None:
             at = inner if len(ways) == 1 and ways <= {"CONSTANT", "LINEAR"} else [first + k for k in range(len(frames))]
             for frame, value in [(frame, curve.evaluate(frame)) for frame in at]:
                 points.insert(frame, value).interpolation = "CONSTANT" if ways == {"CONSTANT"} else "LINEAR"
+        if points[-1].co.x < first - _SAME or points[0].co.x > last + _SAME:
+            # What was set for good before, such as a switch.
+            points.insert(first, curve.evaluate(first)).interpolation = points[0].interpolation
         for key in [key for key in points if not first - _SAME <= key.co.x <= last + _SAME][::-1]:
-            if len(points) > 1:
-                points.remove(key, fast=True)
+            points.remove(key, fast=True)
         curve.update()
 
 

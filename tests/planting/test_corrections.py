@@ -186,3 +186,10 @@ def test_the_body_gives_for_many_steps_no_more_than_for_one():
     lowered.append(float((place - seen(ob)["thigh.L"][:, 2]).max()))
     assert lowered[0] > 0.01
     assert max(lowered) < 2.0 * lowered[0] + 0.02
+
+
+@pytest.mark.parametrize("way", [0.0, 0.3])
+def test_feet_that_cannot_follow_the_body_are_named(way, capfd):
+    ob, _ = walk()
+    move(ob, sum(middle_stance(ob)) // 2, keyed_controls(ob).body, (0.0, 0.01, way))
+    assert ("'shin.L'" in capfd.readouterr().out) == (way > 0.0)

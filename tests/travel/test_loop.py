@@ -227,6 +227,17 @@ def test_a_range_becomes_a_clip_of_its_own(sparse):
     assert [mood_of(ob).evaluate(frame) for frame in range(10, 35)] == pytest.approx(moods[9:34], abs=1e-3)
 
 
+@pytest.mark.parametrize("frame", [3, 45])
+def test_what_was_switched_outside_of_a_range_is_so_in_it(frame):
+    ob = walker(Walk())
+    for at in (frame - 1, frame):
+        ob["mood"] = 2.0
+        ob.keyframe_insert('["mood"]', frame=at)
+    make_loop(bpy.context, ob, cycle="RANGE", frames=range(10, 35))
+    assert tuple(ob.animation_data.action.frame_range) == (10.0, 34.0)
+    assert [key.co[:] for key in mood_of(ob).keyframe_points] == [(10.0, 2.0)]
+
+
 def mood_of(ob: bpy.types.Object) -> bpy.types.FCurve:
     homes = current_fcurve_collections(ob.animation_data)
     return next(curve for home in homes for curve in home if curve.data_path == '["mood"]')

@@ -8,6 +8,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps
+from ...rig.model.order import live_tips
+from ...rig.status.states import States
 from ..base import registration_of
 from .chains import ChainOperator
 from .polls import none_live, not_editable
@@ -113,7 +115,13 @@ class Correcting(ChainOperator):
 
         made = apply_correction(context, ob, self.fade, self.body)
         names = messages.quoted(each["bone"] or each["object"] for each in made)
-        return messages.CORRECTED(controls=names, frame=made[0]["frame"])
+        states, frame = States(ob, context.view_layer.depsgraph), made[0]["frame"]
+        rigid = [name for name in live_tips(ob) if ob.pose.bones[name].analytic_ik_reach != "STRETCH"]
+        far = [name for name in rigid if states.of(name).kind == "TOO_FAR"]
+        if far and frame == context.scene.frame_current_final:
+            self.level = "WARNING"
+            return messages.CORRECTED_SHORT(controls=names, frame=frame, tips=messages.few(far))
+        return messages.CORRECTED(controls=names, frame=frame)
 
 
 class ANALYTIC_IK_OT_apply_correction(Correcting):
