@@ -477,7 +477,7 @@ CHANNELS_READ = Note(
     "A driver of '{owner}' reads the channels of '{bone}', which change with the chain. "
     "Read a custom property, or the bone's transform in Local Space"
 )
-MOVE_FOOT = Note("Move bone '{bone}'. It carries the target, for the limb is not its parent")
+MOVE_FOOT = Note("Move bone '{bone}': it moves this target along")
 SWITCH_KEYED = Note("Bone '{bone}': keys turn its chain on and off. Mute them to set it by hand")
 
 # How a chain is solved

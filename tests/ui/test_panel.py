@@ -526,7 +526,7 @@ def test_the_bone_that_carries_a_target_is_named():
     """Of a foot that hangs on the root the target cannot be selected."""
     rig = leg()
     rig.enable()
-    assert "carries the target" not in chain_panel(rig).text()
+    assert "moves this target along" not in chain_panel(rig).text()
     target = rig.target.ob
     target.parent, target.parent_type, target.parent_bone = rig.ob, "BONE", "hips"
     target.hide_select = True
