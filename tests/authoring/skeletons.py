@@ -280,7 +280,7 @@ root, ground
             ),
             sides=("Left", "Right"),
         )
-        for prefix in ("mixamorig:", "mixamorig1:", "")
+        for prefix in ("mixamorig:", "")
     ),
     Family(
         "Unreal mannequin",
@@ -330,19 +330,6 @@ J_Bip_C_Spine, chest > J_Sec_{s}_Bust1, breast
 """,
     ),
     Family(
-        "Unity humanoid",
-        """
-Hips, pelvis
-  Spine, chest > {s}Shoulder, shoulder > {s}UpperArm, upper arm > {s}LowerArm, forearm > {s}Hand, hand
-  {s}UpperLeg, thigh > {s}LowerLeg, shin > {s}Foot, foot > {s}Toes, toe
-""",
-        (
-            "LEG: {s}UpperLeg, {s}LowerLeg > {s}Foot, {s}Toes",
-            "ARM: {s}UpperArm, {s}LowerArm > {s}Hand",
-        ),
-        sides=("Left", "Right"),
-    ),
-    Family(
         "motion capture, hip and knee",
         """
 Hips, pelvis
@@ -352,16 +339,6 @@ Hips, pelvis
   {s}HipJoint, stub > {s}Hip, thigh > {s}Knee, shin > {s}Ankle, foot > {s}Toe, toe
 """,
         ("LEG: {s}Hip, {s}Knee > {s}Ankle, {s}Toe", "ARM: {s}Shoulder, {s}Elbow > {s}Wrist"),
-        sides=("Left", "Right"),
-    ),
-    Family(
-        "motion capture, hip joints above thighs",
-        """
-Hips, pelvis
-  LowerBack, chest > {s}Shoulder, shoulder > {s}Arm, upper arm > {s}ForeArm, forearm > {s}Hand, hand
-  {s}HipJoint, stub > {s}UpLeg, thigh > {s}Leg, shin > {s}Foot, foot > {s}ToeBase, toe
-""",
-        ("LEG: {s}UpLeg, {s}Leg > {s}Foot, {s}ToeBase", "ARM: {s}Arm, {s}ForeArm > {s}Hand"),
         sides=("Left", "Right"),
     ),
     Family(
@@ -503,19 +480,6 @@ Pelvis, pelvis
         places="beast",
     ),
     Family(
-        "four legs, upper_leg_front",
-        """
-pelvis, pelvis
-  chest, chest > upper_leg_front_{s}, front thigh > lower_leg_front_{s}, low front shin > foot_front_{s}, front paw
-  upper_leg_back_{s}, thigh > lower_leg_back_{s}, low shin > foot_back_{s}, paw
-""",
-        (
-            "LEG HIND: upper_leg_back_{s}, lower_leg_back_{s} > foot_back_{s}",
-            "LEG FRONT: upper_leg_front_{s}, lower_leg_front_{s} > foot_front_{s}",
-        ),
-        places="beast",
-    ),
-    Family(
         "Maya HumanIK, roll bones in line",
         """
 Character1_Hips, pelvis
@@ -563,17 +527,6 @@ MidHip, pelvis
   {s}Hip, to the hip > {s}Knee, thigh > {s}Ankle, shin > {s}BigToe, foot
 """,
         ("LEG: {s}Knee, {s}Ankle > {s}BigToe", "ARM: {s}Elbow, {s}Wrist > "),
-    ),
-    Family(
-        "SMPL",
-        """
-Pelvis, pelvis
-  Spine1, chest
-    Head, head
-    {s}_Collar, shoulder > {s}_Shoulder, upper arm > {s}_Elbow, forearm > {s}_Wrist, hand > {s}_Hand, finger
-  {s}_Hip, thigh > {s}_Knee, shin > {s}_Ankle, foot > {s}_Foot, toe
-""",
-        ("LEG: {s}_Hip, {s}_Knee > {s}_Ankle, {s}_Foot", "ARM: {s}_Shoulder, {s}_Elbow > {s}_Wrist"),
     ),
     Family(
         "Poser",

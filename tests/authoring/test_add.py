@@ -6,9 +6,7 @@ from itertools import pairwise
 import bpy
 import pytest
 
-from ik_addon.authoring.controls import add_chain
 from ik_addon.rig.status.problems import problems_of
-from ik_addon.solvers import ChainError
 
 from ..rig.rigs import (
     TWO_BONE_SOLVERS,
@@ -26,7 +24,6 @@ from ..scenes import (
     apart,
     enter,
     go_to,
-    link_from_library,
     pose_of,
     second_chain,
     where_one_stands,
@@ -141,11 +138,6 @@ def test_what_is_set_up():
     assert abs(pole.matrix_world.translation.x) < EXACT
 
 
-def test_a_longer_chain_keeps_its_pose_by_least_motion():
-    rig = random_rig(1, 5)
-    assert add(rig.ob, rig.bones[-1], chain_count=5).analytic_ik_least_motion
-
-
 @pytest.mark.parametrize("with_pole", [True, False])
 def test_without_a_pole_none_is_made(with_pole):
     rig = leg()
@@ -207,23 +199,6 @@ def test_of_two_selected_objects_the_nearer_to_the_tip_is_the_target(nearer_firs
     assert (tip.analytic_ik_target, tip.analytic_ik_pole_target) == (target, pole)
     # With the trigger that ties the chain to its armature.
     assert len(bpy.data.objects) == 5
-
-
-def test_the_target_may_be_any_kind_of_object():
-    rig = leg()
-    other = leg("other", side=0.3)
-    assert add(rig.ob, "shin", other.ob).analytic_ik_target == other.ob
-
-
-@pytest.mark.parametrize("seed", range(3000, 3030))
-def test_a_chosen_target_on_the_tip_moves_nothing(seed):
-    rig = random_rig(seed, count=2 + seed % 2, with_pole=False)
-    target = new_empty("chosen", rig.to_world(rig.joints()[-1]))
-    update()
-    length, before = sum(rig.lengths()), pose_of(rig.ob)
-    tip = add(rig.ob, rig.bones[-1], target, chain_count=len(rig.bones))
-    assert (tip.analytic_ik_target, tip.analytic_ik_pole_target is None) == (target, False)
-    assert apart(pose_of(rig.ob), before, length) < EXACT
 
 
 # Refusals
@@ -296,25 +271,6 @@ def test_a_target_below_the_chain_is_refused(carrier):
     assert re.match(rf"Bone 'shin': its target 'chosen 0' moves with the chain's own bone '{bone}'. Choose ", sentence)
 
 
-def test_a_target_above_the_chain_is_not_refused():
-    rig, [target] = chosen((0.0, -0.4, 0.7))
-    target.parent, target.parent_type, target.parent_bone = rig.ob, "BONE", "hips"
-    update()
-    assert add(rig.ob, "shin", target).analytic_ik_target == target
-    assert (rig.to_world(rig.joints()[-1]) - target.matrix_world.translation).length < EXACT * 2.0
-
-
-def test_a_linked_armature_is_refused(tmp_path):
-    linked = link_from_library(leg().ob, tmp_path)
-    before = whole_state()
-    bpy.context.view_layer.objects.active = linked
-    linked.data.bones.active = linked.data.bones["shin"]
-    tip = linked.pose.bones["shin"]
-    with pytest.raises(ChainError, match=r"Armature 'leg' is linked. Make a library override of it first"):
-        add_chain(bpy.context, tip, 2, "AUTO", True)
-    assert whole_state()["objects"] == before["objects"]
-
-
 def test_an_armature_without_an_active_bone_is_refused():
     rig = leg()
     rig.ob.data.bones.active = None
@@ -328,20 +284,6 @@ def test_a_limb_without_length_is_refused():
 
 
 # One step
-
-
-@pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
-def test_undo_takes_the_chain_back_in_one_step(mode):
-    rig = leg()
-    enter(mode, rig.ob, "shin")
-    bpy.ops.ed.undo_push(message="before")
-    before = whole_state()["objects"]
-    bpy.ops.analytic_ik.add("EXEC_DEFAULT", True)
-    update()
-    assert whole_state()["objects"] != before
-    bpy.ops.ed.undo()
-    update()
-    assert whole_state()["objects"] == before
 
 
 def test_the_mode_and_the_selection_stay():

@@ -47,9 +47,6 @@ PLACES = int(os.environ.get("ANALYTIC_IK_PLACES", "3"))
 """At how many lines each operator is made to fail, spread over all that it goes through; 0: at all of them."""
 
 
-# All that a file holds
-
-
 # Failing
 
 
@@ -122,7 +119,7 @@ def rig_moving_legs() -> Callable[[], object]:
         if limb.kind == "LEG":
             key(ob.pose.bones[limb.bones[1]], "rotation_quaternion", [(1.0, 0.1 * k, 0.0, 0.0) for k in range(4)])
     go_to(3)
-    return lambda: rig_legs(bpy.context, ob)
+    return lambda: rig_legs(bpy.context, ob, as_bones=True)
 
 
 def constrained_leg() -> Rig:

@@ -2,17 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 
-import addon_utils
 import bpy
 import pytest
 
 from ik_addon.authoring import rigging
 from ik_addon.authoring.selection import is_tip
-from ik_addon.rig.blender.clips import motion_frames
-from ik_addon.solvers import ChainError
 
 from ..rig.keys import fcurves, push_down
 from ..rig.rigs import new_empty, update
@@ -26,7 +22,6 @@ from ..scenes import (
     pose_of,
     select,
     select_bones,
-    whole_state,
 )
 from .skeletons import FAMILIES, Family, armature_of
 
@@ -34,7 +29,6 @@ TIMES = (-1.3, 3.0, 7.45, 12.6)
 """Where keys are: between frames, as in files that were made for another frame rate."""
 FRAMES = range(-2, 14)
 """The whole frames about them."""
-CAPTURES = Path(__file__).parents[3] / "shared" / "data"
 HUMAN = FAMILIES[0]
 
 
@@ -99,26 +93,6 @@ def test_on_every_frame_no_bone_moves(family):
     for control in controls_of(ob):
         assert control.animation_data and curves_of(control)
         assert all(keyed_frames(curve) == list(FRAMES) for curve in curves_of(control).values())
-
-
-@pytest.mark.parametrize("name", ["cmu_131_01_walk.bvh", "characters/makehuman_walk1.bvh", "characters/mannequiny.glb"])
-def test_a_capture_is_rigged_by_one_click(name):
-    if not (CAPTURES / name).is_file():
-        pytest.skip(f"{CAPTURES / name} is not there. It is an example that is not part of the project")
-    addon_utils.enable("io_anim_bvh")
-    addon_utils.enable("io_scene_gltf2")
-    importer = bpy.ops.import_anim.bvh if name.endswith(".bvh") else bpy.ops.import_scene.gltf
-    importer(filepath=str(CAPTURES / name))
-    ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-    select(ob)
-    select_bones(ob)
-    all_frames = motion_frames(ob)
-    frames = all_frames[:: max(1, len(all_frames) // 60)]
-    before = played_without_the_add_on(ob, frames)
-    go_to(frames[len(frames) // 3])
-    bpy.ops.analytic_ik.rig_legs()
-    assert len(list(controls_of(ob))) == 4
-    assert_no_bone_moved(ob, before, played(ob, frames))
 
 
 def test_between_two_frames_a_limb_strays_by_a_part_of_its_way():
@@ -186,12 +160,6 @@ def test_an_armature_that_an_object_carries_is_followed_in_the_world():
 # Where it does nothing
 
 
-def test_limbs_without_keys_get_controls_without_keys():
-    ob = in_motion(sides=())
-    bpy.ops.analytic_ik.rig_legs()
-    assert all(control.animation_data is None for control in controls_of(ob))
-
-
 def test_a_pose_keyed_once_is_no_motion():
     ob = in_motion(times=(3.0,))
     before = played_without_the_add_on(ob, [1, 4, 9])
@@ -256,31 +224,3 @@ def test_keys_that_the_controls_do_not_carry_exactly_are_told(capfd, monkeypatch
     said = capfd.readouterr().out
     assert "the controls follow frames -2-13" in said
     assert "Warning: The keys are not followed exactly: '" in said.splitlines()[-1]
-
-
-def test_arms_alone_are_counted_as_arms(capfd):
-    ob = in_motion()
-    bpy.ops.analytic_ik.rig_legs()
-    capfd.readouterr()
-    arms = [limb for limb in HUMAN.found() if limb.kind == "ARM"]
-    for selected, words in ((arms[:1], "1 arm"), (arms[1:], "1 arm")):
-        select_bones(ob, *(arm.bones[-1] for arm in selected))
-        bpy.ops.analytic_ik.rig_legs(arms=True)
-        assert f"Rigged {words}, the controls follow" in capfd.readouterr().out
-
-
-@pytest.mark.parametrize("error", [ChainError("planned"), KeyboardInterrupt()])
-def test_where_the_motion_cannot_be_followed_nothing_is_left(error, monkeypatch):
-    ob = in_motion()
-    update()
-    before, collections = whole_state(), len(bpy.data.collections)
-
-    def fails(*arguments, **options):
-        raise error
-
-    monkeypatch.setattr(rigging, "snap_targets", fails)
-    with pytest.raises(type(error)):
-        rigging.rig_legs(bpy.context, ob)
-    update()
-    assert whole_state() == before
-    assert len(bpy.data.collections) == collections

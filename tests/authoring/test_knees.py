@@ -1,6 +1,6 @@
 """Two clicks make a knee: it bends one way only, never quite straight, and points to its pole."""
 
-from math import degrees, pi, radians
+from math import pi, radians
 from random import Random
 
 import bpy
@@ -17,14 +17,12 @@ from ..rig.rigs import (
     evaluated_copy,
     matrix_difference,
     new_armature,
-    new_empty,
     orientation,
     random_rotation,
     random_unit,
-    rotation_values,
     update,
 )
-from ..scenes import enter, link_from_library, select, selected_bone_names, whole_state
+from ..scenes import enter, whole_state
 
 LEAST, LARGEST = radians(2.0), radians(150.0)
 HELD = 1e-4
@@ -109,7 +107,7 @@ def targets(rig: Rig) -> list[Vector]:
     return anywhere + through + [root + along * part for part in (3.0, 1.0, 0.2, -0.2, -1.0, -3.0)]
 
 
-@pytest.mark.some(30)
+@pytest.mark.some(12)
 @pytest.mark.parametrize("knee", KNEES)
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("turn", TURNS)
@@ -315,37 +313,3 @@ def test_a_chain_without_a_knee_is_refused(count, said):
     with pytest.raises(RuntimeError, match=f"Bone 'shin': .*{said}"):
         bpy.ops.analytic_ik.limit_knees()
     assert state() == before
-
-
-def test_a_linked_armature_is_refused(tmp_path):
-    rig = make_leg(9)
-    rig.tip.analytic_ik_target = new_empty("target")
-    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
-    ob = link_from_library(rig.ob, tmp_path)
-    select(ob)
-    ob.data.bones.active = ob.data.bones["shin"]
-    assert selected_bone_names(ob) in ([], ["shin"])
-    before = state()
-    with pytest.raises(RuntimeError, match=r"Armature 'leg' is linked. Make a library override of it first"):
-        bpy.ops.analytic_ik.limit_knees()
-    assert state() == before
-
-
-def test_it_is_undone_in_one_step():
-    rig = make_leg(10, "straight")
-    enter("POSE", rig.ob, "shin")
-    bpy.ops.analytic_ik.add()
-    update()
-    before, rotation = state(), rotation_values(rig.tip)
-    bpy.ops.ed.undo_push(message="before")
-    bpy.ops.analytic_ik.limit_knees("EXEC_DEFAULT", True)
-    assert bpy.data.objects["leg"].pose.bones["shin"].lock_ik_y
-    update()
-    bpy.ops.ed.undo()
-    shin = bpy.data.objects["leg"].pose.bones["shin"]
-    assert not shin.lock_ik_y
-    assert not shin.analytic_ik_use_min_bend
-    update()
-    assert rotation_values(shin) == pytest.approx(rotation, abs=1e-6)
-    assert state()["limits"] == before["limits"]
-    assert degrees(shin.analytic_ik_min_bend) == pytest.approx(0.0)

@@ -1,13 +1,11 @@
 """Legs and arms are found by name and shape, whatever the rig; what is none is left out, with a reason."""
 
-import os
 import re
 from dataclasses import replace
 from math import radians
 from random import Random
 from uuid import UUID
 
-import bpy
 import pytest
 from mathutils import Matrix, Vector
 
@@ -33,27 +31,11 @@ def limbs_of(found: Found) -> list[FoundLimb]:
 
 @FAMILY
 def test_the_limbs_of_a_known_rig_are_found(family):
-    assert limbs_of(found_in(family.bones())) == family.found()
-
-
-@FAMILY
-def test_without_arms_only_the_legs_are_found(family):
-    found = found_in(family.bones(), arms=False)
-    assert limbs_of(found) == [limb for limb in family.found() if limb.kind == "LEG"]
-    assert not [left_out for left_out in found.left_out if "hand" in left_out.reason]
-
-
-@FAMILY
-def test_decoys_change_nothing(family):
-    assert found_in(family.bones(decoys=False)).limbs == found_in(family.bones()).limbs
-
-
-@FAMILY
-def test_no_bone_is_both_found_and_left_out(family):
     found = found_in(family.bones())
-    used = {bone for limb in found.limbs for bone in (*limb.bones, limb.end, limb.toe, limb.heel)}
-    assert used.isdisjoint(left_out.bone for left_out in found.left_out)
-    assert all(re.match(r"(it|') ?.+[^.]$", left_out.reason) for left_out in found.left_out)
+    assert limbs_of(found) == family.found()
+    assert not found.left_out
+    legs = found_in(family.bones(), arms=False)
+    assert limbs_of(legs) == [limb for limb in family.found() if limb.kind == "LEG"]
 
 
 @FAMILY
@@ -67,7 +49,7 @@ def names_of(family: Family, sides: tuple[str, str]) -> list[str]:
     return [spec.name for spec in Family("", family.tree, (), sides, family.places, family.decoys).bones()]
 
 
-@pytest.mark.some(60)
+@pytest.mark.some(20)
 @pytest.mark.parametrize("seed", range(5))
 @FAMILY
 def test_which_way_is_up_does_not_matter(family, seed):
@@ -77,6 +59,7 @@ def test_which_way_is_up_does_not_matter(family, seed):
     assert limbs_of(found_in(family.bones(), turn=turn * scale)) == family.found()
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("seed", range(3))
 @FAMILY
 def test_tails_of_imported_bones_may_be_anywhere(family, seed):
@@ -160,11 +143,6 @@ def test_arms_alone_are_no_legs(family):
 
 def reasons(found: Found) -> dict[str, str]:
     return {left_out.bone: left_out.reason for left_out in found.left_out}
-
-
-def test_a_rig_whose_limbs_are_found_leaves_out_no_helper_bones():
-    for family in FAMILIES:
-        assert not found_in(family.bones()).left_out, family
 
 
 def test_if_nothing_is_found_helpers_are_left_out_with_the_reason():
@@ -355,7 +333,7 @@ def along_one_axis(bones: list[BoneSpec]) -> list[BoneSpec]:
     ]
 
 
-STRETCHED = ["Mixamo, prefix ''", "Unity humanoid", "SMPL", "MB-Lab"]
+STRETCHED = ["Mixamo, prefix ''", "MB-Lab"]
 
 
 @pytest.mark.parametrize("family", STRETCHED)
@@ -463,14 +441,6 @@ def test_without_names_left_and_right_are_told_by_heads():
     assert [(limb.side, limb.bones[0]) for limb in found.limbs] == [("L", names["GL"]), ("R", names["GR"])]
 
 
-def test_what_looks_like_legs_is_left_out_with_a_reason():
-    bones, names = nameless(
-        "A, pelvis\n  B, chest\n    C, head\n  D{s}, skirt 1\n    E{s}, skirt 2\n      F{s}, skirt 3"
-    )
-    said = reasons(found_in(bones, rename=names.get))
-    assert said == dict.fromkeys((names["DL"], names["DR"]), "it is shaped like a leg, but has no recognizable foot")
-
-
 TWO_PAIRS = BODY + "  K{s}, thigh\n    L{s}, shin\n      M{s}, foot\n        N{s}, toe\n"
 
 
@@ -503,28 +473,3 @@ def test_where_no_name_says_leg_in_any_language_shape_decides():
     bones, names = nameless(BODY)
     found = found_in(bones, rename=lambda name: names[name].replace("Bone", "Quux"))
     assert [limb.bones[0] for limb in found.limbs if limb.kind == "LEG"] == ["Quux.009", "Quux.010"]
-
-
-def test_names_of_other_parts_of_a_body_are_not_taken_for_legs():
-    bones, names = nameless(BODY)
-    assert not found_in(bones, rename=lambda name: names[name].replace("Bone", "Antenna")).limbs
-
-
-# A file from the world
-
-
-def test_the_limbs_of_a_motion_capture_file_are_found():
-    path = os.environ.get("ANALYTIC_IK_CAPTURE", "")
-    if not os.path.isfile(path):
-        pytest.skip("ANALYTIC_IK_CAPTURE names no .bvh file of a human with LeftHip, LeftKnee and LeftAnkle")
-    import addon_utils
-
-    addon_utils.enable("io_anim_bvh")
-    bpy.ops.import_anim.bvh(filepath=path)
-    found = find_limbs(all_bones(bpy.context.object), arms=True)
-    assert [(limb.kind, limb.side, limb.bones, limb.end, limb.toe) for limb in found.limbs] == [
-        ("LEG", "L", ("LeftHip", "LeftKnee"), "LeftAnkle", "LeftToe"),
-        ("LEG", "R", ("RightHip", "RightKnee"), "RightAnkle", "RightToe"),
-        ("ARM", "L", ("LeftShoulder", "LeftElbow"), "LeftWrist", ""),
-        ("ARM", "R", ("RightShoulder", "RightElbow"), "RightWrist", ""),
-    ]

@@ -159,34 +159,6 @@ def test_a_chain_under_a_copying_constraint_is_offered_no_way_to_tear_the_bone_f
 # As Rigify leaves its rigs; what it generates is in test_rigify.py
 
 
-def test_a_bone_that_rigify_moves_is_refused_with_the_way_to_go():
-    rig = leg()
-    copies_a_bone(rig)
-    rig.ob.data["rig_id"] = "generated"
-    update()
-    enter("POSE", rig.ob, "shin")
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"Bone 'shin': bone 'thigh' follows 'hips' in a Rigify rig. Use Convert"):
-        bpy.ops.analytic_ik.add()
-    assert whole_state() == before
-
-
-def test_legs_that_rigify_moves_are_refused_in_one_sentence():
-    ob = armature_of(FAMILIES[0].bones())
-    for limb in find_limbs(ob.data.bones, False).limbs:
-        constraint = ob.pose.bones[limb.bones[0]].constraints.new("COPY_ROTATION")
-        constraint.target, constraint.subtarget = ob, ob.data.bones[0].name
-    ob.data["rig_id"] = "generated"
-    update()
-    select(ob)
-    before = whole_state()
-    with pytest.raises(
-        RuntimeError, match=r"Armature '.*': Rigify moves its limbs by constraints. Use Convert Blender IK"
-    ):
-        bpy.ops.analytic_ik.rig_legs()
-    assert whole_state() == before
-
-
 def test_a_chain_below_rigifys_constraints_is_off_and_live_without_them():
     rig = leg()
     rig.enable()

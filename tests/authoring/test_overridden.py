@@ -7,18 +7,13 @@ import bpy
 import pytest
 
 from ik_addon.authoring.control_collections import home_of
-from ik_addon.bake import last_report
 from ik_addon.ui.operators import certificates as cures
 from ik_addon.ui.panels import chain as chain_panel
 
-from ..rig.rigs import evaluated_copy, leg, new_empty, update
+from ..rig.rigs import leg, new_empty, update
 from ..scenes import (
     EXACT,
     apart,
-    farthest_apart,
-    go_to,
-    played,
-    played_without_the_add_on,
     pose_of,
     select,
     select_bones,
@@ -30,7 +25,6 @@ pytestmark = pytest.mark.versions
 
 FAMILY = FAMILIES[0]
 LIMBS = FAMILY.found()
-FRAMES = range(1, 13)
 CHARACTER = "CHAR"
 
 
@@ -81,20 +75,6 @@ def hero() -> bpy.types.Object:
     return ob
 
 
-def length_of(ob: bpy.types.Object, limb) -> float:
-    return sum(ob.data.bones[name].length for name in limb.bones)
-
-
-def assert_feet_are_at_their_targets(ob: bpy.types.Object) -> None:
-    """Measured on what Blender evaluates, by nobody of the add-on."""
-    evaluated = evaluated_copy(ob)
-    for limb in LIMBS:
-        target = evaluated_copy(ob.pose.bones[limb.bones[-1]].analytic_ik_target)
-        bones = evaluated.pose.bones
-        ankle = evaluated.matrix_world @ (bones[limb.end].head if limb.end else bones[limb.bones[-1]].tail)
-        assert (ankle - target.matrix_world.translation).length < EXACT * length_of(ob, limb)
-
-
 def saved_and_opened(folder: Path) -> bpy.types.Object:
     shot = str(folder / "shot.blend")
     bpy.ops.wm.save_as_mainfile(filepath=shot)
@@ -103,63 +83,6 @@ def saved_and_opened(folder: Path) -> bpy.types.Object:
 
 
 # A whole shot
-
-
-def test_a_whole_shot_with_an_overridden_character(tmp_path, capfd):
-    ob = overridden_character(library_with(hero(), folder=tmp_path))
-    before, length = pose_of(ob), min(length_of(ob, limb) for limb in LIMBS)
-
-    # Rigged: legs by one button, the arms one by one.
-    select(ob)
-    select_bones(ob)
-    assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
-    for limb in LIMBS:
-        if limb.kind == "ARM":
-            select_bones(ob, limb.bones[-1])
-            assert bpy.ops.analytic_ik.add(chain_count=len(limb.bones)) == {"FINISHED"}
-    assert apart(pose_of(ob), before, length) < 2 * EXACT
-    tips = [ob.pose.bones[limb.bones[-1]] for limb in LIMBS]
-    controls = [control for tip in tips for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)]
-    assert all(control.library is None and control.override_library is None for control in controls)
-    assert all(control.name in bpy.context.scene.objects for control in controls)
-
-    # Animated by its controls alone.
-    for k, control in enumerate(controls):
-        place = control.location.copy()
-        for frame in (1, 5, 9, 12):
-            control.location = place
-            control.location.z += 0.1 * length * ((k + frame) % 3)
-            control.keyframe_insert("location", frame=frame)
-    live = played(ob, FRAMES)
-    assert farthest_apart({1: live[1]}, {1: live[7]}, length) > 1e-2
-    for frame in FRAMES:
-        go_to(frame)
-        assert_feet_are_at_their_targets(ob)
-
-    # Saved and opened again, twice.
-    for _ in range(2):
-        ob = saved_and_opened(tmp_path)
-        assert farthest_apart(played(ob, FRAMES), live, length) < EXACT
-        go_to(7)
-        assert_feet_are_at_their_targets(ob)
-
-    # Controls snap, and the shot is baked to keys that need no add-on, also when it is opened again.
-    select(ob)
-    select_bones(ob, *(limb.bones[-1] for limb in LIMBS))
-    assert bpy.ops.analytic_ik.check(frame_start=1, frame_end=12) == {"FINISHED"}
-    assert max(chain["max_error"] for chain in last_report()["files"][0]["chains"]) < EXACT * length
-    assert bpy.ops.analytic_ik.bake(frame_start=1, frame_end=12) == {"FINISHED"}
-    assert farthest_apart(played_without_the_add_on(ob, FRAMES), live, length) < EXACT
-    ob = saved_and_opened(tmp_path)
-    assert farthest_apart(played_without_the_add_on(ob, FRAMES), live, length) < EXACT
-    select(ob)
-    select_bones(ob, *(limb.bones[-1] for limb in LIMBS))
-    assert bpy.ops.analytic_ik.remove(delete_controls=True) == {"FINISHED"}
-    assert farthest_apart(played(ob, FRAMES), live, length) < EXACT
-    assert [each.name for each in bpy.context.scene.collection.all_objects if each.type == "EMPTY"] == []
-    assert "hero controls" not in bpy.data.collections
-    said = capfd.readouterr()
-    assert said.err == "" and "Error" not in said.out
 
 
 @pytest.mark.parametrize("with_rotation", [True, False])
@@ -185,42 +108,6 @@ def test_a_constraint_of_an_overridden_character_is_adopted_and_restored(with_ro
     assert bpy.ops.analytic_ik.restore(all=True) == {"FINISHED"}
     assert apart(pose_of(ob), before, 2.0) < EXACT
     assert len(bpy.data.objects) == count
-
-
-def test_fk_keys_of_an_overridden_character_are_snapped_to_its_controls(tmp_path):
-    ob = overridden_character(library_with(hero(), folder=tmp_path))
-    limb = LIMBS[0]
-    shin = ob.pose.bones[limb.bones[-1]]
-    shin.rotation_mode = "XYZ"
-    for frame, angle in ((1, 0.2), (6, 0.9), (12, 0.4)):
-        shin.rotation_euler.x = angle
-        shin.keyframe_insert("rotation_euler", frame=frame)
-    go_to(1)
-    fk = played(ob, FRAMES)
-    select(ob)
-    select_bones(ob, limb.bones[0])
-    bpy.ops.analytic_ik.rig_legs()
-    select_bones(ob, shin.name)
-    assert bpy.ops.analytic_ik.snap_targets(use_range=True, frame_start=1, frame_end=12) == {"FINISHED"}
-    assert farthest_apart(played(ob, FRAMES), fk, length_of(ob, limb)) < 1e-4
-    ob = saved_and_opened(tmp_path)
-    assert farthest_apart(played(ob, FRAMES), fk, length_of(ob, limb)) < 1e-4
-
-
-@pytest.mark.parametrize("gone", ["target", "pole_target"])
-def test_controls_of_an_overridden_character_are_brought_back_and_made_anew(gone, tmp_path):
-    ob = overridden_character(library_with(leg().ob, folder=tmp_path))
-    select(ob)
-    select_bones(ob, "shin")
-    bpy.ops.analytic_ik.add()
-    control = getattr(ob.pose.bones["shin"], f"analytic_ik_{gone}")
-    bpy.context.scene.collection.objects.unlink(control)
-    update()
-    kind = "BRING_BACK_TARGET" if gone == "target" else "BRING_BACK_POLE"
-    assert bpy.ops.analytic_ik.cure(kind=kind, bone="shin") == {"FINISHED"}
-    assert control.name in bpy.context.scene.collection.objects
-    assert bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin") == {"FINISHED"}
-    assert ob.pose.bones["shin"].analytic_ik_target.name in bpy.context.scene.collection.objects
 
 
 def test_a_character_that_gets_no_bones_gets_an_empty(tmp_path):
@@ -263,14 +150,6 @@ def test_an_empty_that_shows_a_linked_character_says_what_to_do_and_its_button_d
     select(ob)
     assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
     assert sum(tip.analytic_ik_enabled for tip in ob.pose.bones) == 2
-
-
-def test_an_empty_that_shows_other_things_says_nothing_of_an_override(tmp_path):
-    empty, home = new_empty("shown"), bpy.data.collections.new("home")
-    empty.instance_type, empty.instance_collection = "COLLECTION", home
-    home.objects.link(leg().ob)
-    select(empty)
-    assert "override" not in drawn(chain_panel.ANALYTIC_IK_PT_sidebar).text()
 
 
 @pytest.mark.parametrize("editable", [True, False])
@@ -344,25 +223,16 @@ def test_a_collection_of_controls_that_came_with_the_character_is_left_alone(tmp
 # What cannot be changed says so
 
 
-@pytest.mark.parametrize("editable", [None, False])
+@pytest.mark.some(3)
 @pytest.mark.parametrize("operator", ["add", "rig_legs", "adopt", "limit_knees", "snap_targets", "snap_pose", "bake"])
-def test_what_is_linked_or_not_editable_is_refused_in_one_sentence(operator, editable, tmp_path):
-    path = library_with(hero(), folder=tmp_path)
-    if editable is None:
-        linked_character(path)
-    else:
-        overridden_character(path, editable)
-    [ob] = [ob for ob in bpy.context.view_layer.objects if ob.type == "ARMATURE"][-1:]
-    if editable is None:
-        words = r"Armature 'hero' is linked. Make a library override of it first\.$"
-    else:
-        ob = overridden_armature()
-        words = r"Armature 'hero' has a library override that is not editable. Make it editable in the Outliner, "
+def test_what_is_not_editable_is_refused_in_one_sentence(operator, tmp_path):
+    ob = overridden_character(library_with(hero(), folder=tmp_path), editable=False)
     select(ob)
     ob.data.bones.active = ob.data.bones[0]
     count = len(bpy.data.objects), len(bpy.data.collections)
     with pytest.raises(RuntimeError) as refusal:
         getattr(bpy.ops.analytic_ik, operator)()
     sentence = re.sub(r"^(Error: |Operator \S+\.poll\(\) )", "", str(refusal.value)).strip()
+    words = r"Armature 'hero' has a library override that is not editable. Make it editable in the Outliner, "
     assert re.match(words, sentence), sentence
     assert (len(bpy.data.objects), len(bpy.data.collections)) == count

@@ -11,19 +11,17 @@ from mathutils import Matrix, Vector
 
 from ik_addon.authoring.knees import is_following, pole_and_carriers
 from ik_addon.authoring.placing import Control, Placer
-from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.blender.sampling import Sampler, not_simple
 from ik_addon.rig.pose.reading import SceneReader
 from ik_addon.solvers import ChainError
 
 from ..helpers.controlled import human_with_ground, rigged_with_bones, tips_of
 from ..rig.rigs import evaluated_copy, update
-from ..scenes import apart, enter, go_to, played, pose_of, select
-from .skeletons import FAMILIES, armature_of
+from ..scenes import apart, enter, go_to, played, pose_of
 
 pytestmark = pytest.mark.versions
 
-FRAMES = range(1, 122)
+FRAMES = range(1, 80)
 LEG = 0.9
 
 
@@ -36,7 +34,7 @@ def walker(**options: object) -> bpy.types.Object:
 
 
 def walk(ob: bpy.types.Object, seed: int = 0) -> None:
-    """Key hips and feet alone: ten lengths of a leg, there and back with turns of half a circle on the spot."""
+    """Key hips and feet alone: some lengths of a leg there, half a circle on the spot, and back."""
     random, feet = Random(seed), [tip.analytic_ik_subtarget for tip in tips_of(ob)]
     heading, place = 0.0, Vector((0.0, 0.0, 0.0))
     for step, frame in enumerate(FRAMES[::6]):
@@ -136,22 +134,6 @@ def test_what_is_read_ahead_is_where_blender_has_it():
         go_to(frame)
         for name in poles:
             assert np.abs(sampled[name][k] - np.array(evaluated_copy(ob).pose.bones[name].matrix)).max() < 1e-5
-
-
-@pytest.mark.parametrize("family", FAMILIES[:6], ids=str)
-def test_no_bone_moves_however_the_body_is_posed(family):
-    ob, random = armature_of(family.bones()), Random(7)
-    for bone in ob.pose.bones:
-        bone.rotation_mode = "XYZ"
-        bone.rotation_euler = [random.uniform(-0.3, 0.3) for _ in range(3)]
-    select(ob)
-    update()
-    own, before = {bone.name for bone in ob.pose.bones}, pose_of(ob)
-    rig_legs(bpy.context, ob, as_bones=True)
-    update()
-    after = {name: pose for name, pose in pose_of(ob).items() if name in own}
-    assert apart(before, after, 1.0) < 1e-4
-    assert any(map(is_following, tips_of(ob)))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -83,16 +83,6 @@ def test_nothing_of_the_chain_is_left(keep_pose):
     assert not rig.tip.constraints and not any(ob.name.startswith("Analytic IK") for ob in bpy.data.objects)
 
 
-def test_a_removed_chain_does_not_come_back():
-    rig = leg()
-    rig.enable()
-    remove(rig)
-    before = pose_of(rig.ob)
-    rig.target.place((0.0, 1.0, 1.0))
-    go_to(9)
-    assert pose_of(rig.ob) == before
-
-
 @pytest.mark.parametrize("delete_controls", [True, False])
 def test_the_controls_are_deleted_only_when_asked_for(delete_controls):
     rig = leg()
@@ -165,20 +155,6 @@ def test_where_there_is_no_chain_the_operator_says_so():
     with pytest.raises(RuntimeError, match=r"Armature 'leg': no selected bone belongs to a chain. Select "):
         bpy.ops.analytic_ik.remove()
     assert whole_state() == before
-
-
-def test_undo_brings_the_chain_back_in_one_step():
-    rig = leg()
-    rig.enable()
-    enter("POSE", rig.ob, "shin")
-    bpy.ops.ed.undo_push(message="before")
-    before = whole_state()["objects"]
-    bpy.ops.analytic_ik.remove("EXEC_DEFAULT", True, keep_pose=False, delete_controls=True)
-    update()
-    assert "leg target" not in bpy.data.objects
-    bpy.ops.ed.undo()
-    update()
-    assert whole_state()["objects"] == before
 
 
 def test_add_and_remove_leave_the_limb_as_it_was():
