@@ -294,12 +294,12 @@ def escape_everywhere() -> d.Steps:
     yield from d.click_button("analytic_ik.bake", across=(0.3,))
     yield from d.press("Return")
     yield 0.6
-    assert module("ui.operators.running").running() is not None, "the bake was done too soon"
+    assert module("ui.operators.stepped").running() is not None, "the bake was done too soon"
     shot("escape_baking")
     yield from d.press("Escape")
     yield 0.5
     shot("escape_baked_not")
-    assert module("ui.operators.running").running() is None
+    assert module("ui.operators.stepped").running() is None
     assert numbers() == before
     yield from reported("escape_report", "was cancelled, nothing was changed")
 

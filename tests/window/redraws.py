@@ -1,4 +1,4 @@
-"""Judges each redraw of the 3D views: whether every chain stands as it is solved from what is shown there."""
+"""What judges redraws of the 3D views, and moves what is judged: the walk's legs and their keys."""
 
 import sys
 from collections import Counter
@@ -23,19 +23,6 @@ def module(name: str) -> ModuleType:
     """A module of the add-on, wherever that is installed."""
     (found,) = (key for key in sys.modules if key.endswith(f"ik_addon.{name}"))
     return sys.modules[found]
-
-
-def judge() -> None:
-    """Called at each redraw of each 3D view, with what that shows."""
-    ob, layer = bpy.data.objects.get(RIG), bpy.context.view_layer
-    if ob is None or layer.depsgraph is None or not ob.evaluated_get(layer.depsgraph).is_evaluated:
-        return
-    tips = [bone.name for bone in ob.pose.bones if bone.analytic_ik_enabled]
-    if not tips or ob.mode == "EDIT":
-        return
-    redraws[now["step"]] += 1
-    if not_met(ob, tips, layer.depsgraph):
-        wrong[now["step"]] += 1
 
 
 def not_met(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgraph) -> str:

@@ -12,19 +12,16 @@ import sys
 from pathlib import Path
 
 import bpy
-from mathutils import Vector
+from mathutils import Euler, Vector
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import driver as d
-from characters import bring_in, show_whole
 from controls import choose, choose_bone, missed, place, tips_of
 
 INFLUENCE = 'pose.bones["{tip}"].analytic_ik_influence'
 LEFT = (0.3,)
 """Where to look for buttons at the left, far down: a third of the time."""
-LONG = 2000
-"""Frames of the bake that is cancelled."""
 MET = 1e-4
 """Metres by which a tip may miss its target: a picture's pixel is fifty times as large."""
 
@@ -124,8 +121,6 @@ def steps() -> d.Steps:
     yield from move_a_foot()
     yield from swivel_a_knee()
     yield from switch_to_fk_and_back()
-    yield from dismiss_dialogs()
-    yield from cancel_a_bake()
     yield from bake()
     yield from read_the_certificate()
     yield from undo_all(before)
@@ -261,42 +256,6 @@ def at_work() -> bool:
     return sys.modules[name].running() is not None
 
 
-def dismiss_dialogs() -> d.Steps:
-    """Each dialog is opened and dismissed by Escape: nothing is done, and no traceback is left."""
-    for operator in ("bake", "check", "snap_targets", "snap_pose"):
-        before = state()
-        yield from d.open_dialog(operator)
-        shot(f"6_dialog_{operator}")
-        yield from d.press("Escape")
-        yield 0.5
-        assert not at_work()
-        assert not changes(before), (operator, changes(before))
-
-
-def cancel_a_bake() -> d.Steps:
-    """Of a long shot with a keyed switch, which is read frame by frame: else it is done before it can be seen."""
-    tip = tips_of(rig())[0]
-    control_bone, switch = rig().pose.bones[tip.analytic_ik_subtarget], "analytic_ik_enabled"
-    control_bone.keyframe_insert("location", frame=LONG)
-    tip.keyframe_insert(switch, frame=1)
-    yield 0.5
-    before = state()
-    yield from d.click_button("analytic_ik.bake", across=LEFT)
-    shot("7_bake_dialog")
-    yield from d.press("Return")
-    yield 0.6
-    assert at_work()
-    shot("7_baking")
-    yield from d.press("Escape")
-    yield 0.5
-    shot("7_cancelled")
-    assert not at_work()
-    assert not changes(before), changes(before)
-    rig().pose.bones[tip.name].keyframe_delete(switch, frame=1)
-    rig().pose.bones[control_bone.name].keyframe_delete("location", frame=LONG)
-    yield 0.5
-
-
 def bake() -> d.Steps:
     knees = {side: knee(side) for side in "LR"}
     yield from run_the_bake()
@@ -347,7 +306,6 @@ def follow_a_capture(file: Path) -> d.Steps:
     with d.over():
         bpy.ops.scene.new(type="NEW")
     yield from bring_in(file)
-    show_whole(rig())
     yield from d.open_sidebar("Analytic IK")
     shot("10_capture")
     first, last = (round(frame) for frame in rig().animation_data.action.frame_range)
@@ -389,6 +347,17 @@ def follow_a_capture(file: Path) -> d.Steps:
     assert off(legs[0]) < 1e-3 * length, "the corrected foot is not in the bake"
     yield from d.find_button("analytic_ik.copy_certificate", across=LEFT)
     shot("10_certificate")
+
+
+def bring_in(file: Path) -> d.Steps:
+    """The scene is empty but for the armature of a file, which is seen obliquely and whole."""
+    with d.over():
+        bpy.ops.import_anim.bvh(filepath=str(file))
+        bpy.ops.view3d.view_axis(type="FRONT")
+        bpy.ops.view3d.view_selected()
+    # From the side and above: the outline around a foot is flat.
+    d.area().spaces.active.region_3d.view_rotation = Euler((1.17, 0.0, 0.9)).to_quaternion()
+    yield 1.0
 
 
 def places(frames: range) -> dict[int, list[Vector]]:
