@@ -6,6 +6,7 @@ import numpy as np
 from ik_addon.bake.curve_keys import bytes_of
 from ik_addon.planting import last_report
 
+from ..helpers.once import once
 from ..rig.rigs import evaluated_copy
 from ..scenes import curves_of as curves_playing
 from ..scenes import sliding_walk
@@ -15,10 +16,20 @@ LEG = 0.85
 THIRDS = np.arange(3 * FRAMES[0], 3 * FRAMES[-1] + 1) / 3.0
 
 
-def planted(**options) -> tuple[bpy.types.Object, dict]:
+@once
+def _planted(**options) -> bpy.types.Object:
     ob = sliding_walk(**options)
     bpy.ops.analytic_ik.plant_feet(frame_start=FRAMES[0], frame_end=FRAMES[-1])
-    return ob, last_report()
+    _reports[repr(options)] = last_report()
+    return ob
+
+
+_reports: dict[str, dict] = {}
+
+
+def planted(**options) -> tuple[bpy.types.Object, dict]:
+    """The walk and the report of its planting."""
+    return _planted(**options), _reports[repr(options)]
 
 
 def seen(ob, frames=FRAMES) -> dict[str, np.ndarray]:

@@ -52,6 +52,7 @@ def by_button(ob, frame, control, way=(0.05, 0.0, 0.0)):
     return channels(ob)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("keys", ["dense", "few"])
 @pytest.mark.parametrize("kind", ["stance", "swing", "pole", "body"])
 def test_what_is_keyed_is_what_the_button_makes_of_it(kind, keys):
@@ -230,6 +231,7 @@ def test_a_footprint_shows_where_its_stance_was_corrected_to():
     assert before.keys() == all_bytes(ob).keys()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("said", "name"), [("Move", "correct_moved"), ("Rotate", "correct_rotated"), ("Grab", "correct_grabbed")]
 )

@@ -17,7 +17,7 @@ from ik_addon.planting.scene.sources import source_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import BoneSpec, evaluated_copy, local_rotation, new_armature, rotation_channel, set_rotation, update
-from ..scenes import go_to, select, sliding_walk, walking_leg, where_one_stands, whole_state
+from ..scenes import go_to, select, sliding_walk, where_one_stands, whole_state
 
 pytestmark = pytest.mark.versions
 
@@ -96,7 +96,8 @@ def test_a_slide_is_at_least_that_of_the_toes_seen_from_outside(walker):
         assert foot["after"]["slide"] >= 0.95 * toes[foot["bone"]] > 0.01
 
 
-@pytest.mark.parametrize("after", ["KEEP", "MUTE", "REMOVE"])
+@pytest.mark.some(1)
+@pytest.mark.parametrize("after", ["REMOVE", "MUTE", "KEEP"])
 @pytest.mark.slow
 def test_a_bake_changes_no_figure(walker, after):
     plant(bpy.context, leg_tips(walker), FRAMES)
@@ -118,7 +119,7 @@ def test_nothing_changes(walker):
     assert where_one_stands() == here
 
 
-@pytest.mark.parametrize("steps", [30, 90, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 59, 60, 61, 119))])
+@pytest.mark.parametrize("steps", [30, 90])
 @pytest.mark.slow
 def test_closed_in_the_middle_nothing_has_changed(walker, steps):
     plant(bpy.context, leg_tips(walker), FRAMES)
@@ -238,12 +239,3 @@ def test_feet_of_muted_chains_can_be_checked_where_they_were_planted(walker):
     assert certificate_of(file).verdicts == [(True, "The feet stand still")]
     with pytest.raises(RuntimeError, match="has no live chain"):
         bpy.ops.analytic_ik.check(frame_start=1, frame_end=60)
-
-
-def test_arms_are_no_feet():
-    rig = walking_leg()
-    rig.ob.pose.bones["thigh"].name, rig.ob.pose.bones["shin"].name = "upper_arm.L", "forearm.L"
-    rig.ob.pose.bones["foot"].name = "hand.L"
-    update()
-    with pytest.raises(ChainError, match="has no leg"):
-        check_feet(bpy.context, rig.ob, range(1, 13))

@@ -15,9 +15,8 @@ from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.kept_keys import curves_of
 from ik_addon.planting.scene.limbs import keyed_contacts
 
-from ..scenes import link_from_library, select
 from .corrected import TIMES, channels, foot, middle_stance, move, walk
-from .planted_walks import FRAMES, LEG, all_bytes, farthest, seen
+from .planted_walks import FRAMES, all_bytes, farthest, seen
 
 seeds = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 
@@ -167,14 +166,3 @@ def test_saved_undone_copied_planted_again_and_simplified_they_stay(tmp_path):
     bpy.ops.analytic_ik.all_keys()
     assert farthest(shown, seen(ob), ("foot", "toe")) < 2e-5
     assert len(corrections_of(ob)) == 2
-
-
-def test_an_override_plays_the_corrections_of_its_library(tmp_path):
-    ob, _ = walk()
-    move(ob, 16, way=(0.03, 0.02, 0.0))
-    shown = seen(ob, range(10, 25))
-    linked = link_from_library(ob, tmp_path)
-    own = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
-    select(own)
-    assert len(corrections_of(own)) == 1
-    assert farthest(shown, seen(own, range(10, 25)), ("foot", "toe")) < 1e-5 * LEG

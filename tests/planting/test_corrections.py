@@ -6,13 +6,11 @@ import pytest
 
 from ik_addon.planting.scene.control_tracks import keyed_controls, numbers_at
 from ik_addon.planting.scene.correcting import corrections_of
-from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import evaluated_copy
 from ..scenes import go_to
-from ..ui.layouts import drawn
 from .corrected import TIMES, channels, foot, middle_stance, middle_swing, move, stances, walk
-from .planted_walks import FRAMES, LEG, all_bytes, farthest, seen
+from .planted_walks import FRAMES, LEG, all_bytes, seen
 
 pytestmark = pytest.mark.versions
 
@@ -74,38 +72,6 @@ def test_in_the_air_it_is_where_it_was_put_and_fades_to_the_contacts(keys):
     assert away.max() < 0.0405
 
 
-def test_the_order_of_corrections_does_not_matter():
-    def corrected(order):
-        ob, _ = walk()
-        stance, swing, body = middle_stance(ob), middle_swing(ob), keyed_controls(ob).body
-        steps = [
-            lambda: move(ob, sum(stance) // 2, turn=0.2, body=False),
-            lambda: move(ob, sum(swing) // 2, way=(0.0, 0.02, 0.03), body=False),
-            lambda: move(ob, 30, body, way=(0.0, 0.02, 0.0)),
-            lambda: move(ob, 34, body, way=(0.02, 0.0, 0.0)),
-        ]
-        for number in order:
-            steps[number]()
-        return channels(ob)
-
-    one, other = corrected((0, 1, 2, 3)), corrected((3, 1, 0, 2))
-    for name, numbers in one.items():
-        assert other[name] == pytest.approx(numbers, abs=1e-5), name
-
-
-def test_update_feet_lays_corrections_on_again():
-    ob, _ = walk()
-    move(ob, sum(middle_stance(ob)) // 2, turn=0.2)
-    before = seen(ob)
-    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
-    assert len(corrections_of(ob)) == 1
-    assert farthest(before, seen(ob), ("foot", "toe", "shin", "thigh")) < 2e-5
-    bpy.ops.analytic_ik.simplify_keys()
-    assert farthest(before, seen(ob), ("foot", "toe")) < 0.012
-    bpy.ops.analytic_ik.all_keys()
-    assert farthest(before, seen(ob), ("foot", "toe", "shin", "thigh")) < 2e-5
-
-
 def test_the_body_gives_so_that_legs_reach():
     ob, _ = walk()
     own = middle_stance(ob)
@@ -126,22 +92,6 @@ def test_a_second_move_in_one_stance_takes_the_place_of_the_first():
     at = np.flatnonzero(own[0] == TIMES)[0]
     name = foot(ob).foot.name
     assert (channels(ob)[name] - before[name])[at, :3] == pytest.approx((0.03, 0.01, 0.0), abs=1e-5)
-
-
-def test_saved_loaded_and_copied_actions_have_their_corrections(tmp_path):
-    ob, _ = walk()
-    before = all_bytes(ob)
-    move(ob, sum(middle_stance(ob)) // 2)
-    after = channels(ob)
-    ob.animation_data.action.copy().use_fake_user = True
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "corrected.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "corrected.blend"))
-    ob = bpy.context.object
-    for name, numbers in channels(ob).items():
-        assert (numbers == after[name]).all()
-    assert "Foot.L, frame" in drawn(panel.ANALYTIC_IK_PT_planting).text()
-    bpy.ops.analytic_ik.remove_correction(index=0)
-    assert all_bytes(ob) == before
 
 
 def test_keys_that_were_changed_by_hand_are_not_lost():

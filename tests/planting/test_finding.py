@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ik_addon.planting.feet import contacts_of
-from ik_addon.planting.feet.clip import UP, applied, turns_by
+from ik_addon.planting.feet.clip import UP
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
-from ik_addon.planting.feet.judging import with_plan, worse_by
+from ik_addon.planting.feet.judging import worse_by
 from ik_addon.planting.feet.loops import period_of, seam_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
@@ -19,7 +19,7 @@ from ik_addon.planting.feet.treadmill import stands_on
 from . import clips
 from .captured import character
 from .labels import CHARACTERS, CMU_LABELED, cmu_labels, mask
-from .measures import agreement, lock_count
+from .measures import agreement
 
 SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 SPEED = clips.STRIDE / clips.CYCLE
@@ -39,14 +39,6 @@ def loop(fps=24.0, size=1.0):
     names = ("hips", "knees", "ankles", "balls", "feet")
     cycle = replace(clip, fps=fps, **{name: getattr(clip, name)[:, frames] for name in names})
     return clips.placed(cycle, -(cycle.hips.mean(axis=0) - cycle.hips.mean(axis=0)[0]) * (1.0, 1.0, 0.0))
-
-
-def mirrored(clip):
-    """A clip in a mirror, its legs exchanged."""
-    flip = np.array((1.0, -1.0, 1.0))
-    points = {name: getattr(clip, name)[::-1] * flip for name in ("hips", "knees", "ankles", "balls")}
-    feet = flip[:, None] * clip.feet[::-1] * flip
-    return replace(clip, lengths=clip.lengths[::-1], feet=feet, **points)
 
 
 def false_contacts(found, truth):
@@ -75,40 +67,6 @@ def test_contacts_of_characters_in_place_agree_with_labels(name, action):
     walking = clips.travelling(clip)
     truth = np.tile(truth[..., :-1], walking.frame_count // (clip.frame_count - 1))
     assert agreement(contacts_of(walking).touching, truth) >= 0.84
-
-
-@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
-@pytest.mark.parametrize("spoil", [(1.0, None), *SPOILED[:2]])
-def test_contacts_of_a_walk_are_found_at_any_frame_rate(fps, spoil):
-    clip, truth = clips.walk(fps)
-    clip = clip if spoil[1] is None else clips.degraded(clip, *spoil)
-    found = contacts_of(clip)
-    assert agreement(found.touching, truth) >= 0.85
-    assert abs(lock_count(found.touching) - lock_count(truth)) <= 2
-    assert found.probability.shape == truth.shape
-    assert np.linalg.norm(found.ground, axis=1).max() < 0.6 * clip.size
-
-
-@pytest.mark.parametrize("turn", [0.7, 2.0, -1.3])
-@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
-def test_place_direction_and_size_do_not_matter(turn, size):
-    clip = clips.degraded(clips.walk(30.0)[0], 0.9)
-    about = turns_by(turn * UP)
-    names = ("hips", "knees", "ankles", "balls")
-    turned = {name: applied(about, getattr(clip, name)) + np.array((7.0, -3.0, 11.0)) for name in names}
-    other = clips.scaled(replace(clip, feet=about @ clip.feet, **turned), size)
-    one, two = contacts_of(clip), contacts_of(other)
-    assert (one.touching == two.touching).all()
-    assert two.probability == pytest.approx(one.probability, abs=1e-6)
-    assert two.ground == pytest.approx(size * one.ground @ about[:2, :2].T, abs=1e-6 * size)
-
-
-@pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["travels", "in place"])
-def test_mirror_images_are_treated_alike(make):
-    clip = make(clips.degraded(clips.walk(30.0)[0], 1.1))
-    one, two = stands_on(clip, Options()), stands_on(mirrored(clip), Options())
-    assert (one.contacts == two.contacts[::-1]).all()
-    assert two.ground.velocity == pytest.approx(one.ground.velocity * (1.0, -1.0, 1.0), abs=1e-6)
 
 
 def test_the_ground_below_a_walk_in_place_moves_as_fast_as_it_walks():
@@ -151,6 +109,7 @@ def begun_at(cycle, start):
     return replace(cycle, **{name: getattr(cycle, name)[:, frames] for name in names}), frames
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("start", [3, 7, 11, 16, 20])
 @pytest.mark.parametrize("factor", [1.0, 0.9, 1.1])
 def test_a_loop_is_planted_alike_wherever_it_begins(start, factor):
@@ -229,14 +188,6 @@ def test_a_heel_that_was_lifted_does_not_come_back_without_a_swing():
         for heel, ball in touching:
             for first, last in runs(heel | ball):
                 assert len(runs(heel[first : last + 1])) <= 1 or not ball[first : last + 1].all()
-
-
-def test_a_planted_clip_is_planted_as_it_is():
-    clip = clips.degraded(clips.walk(30.0)[0], 0.9)
-    done = with_plan(clip, plan(clip, Options()))
-    again = plan(done, Options())
-    assert np.linalg.norm(again.ankles - done.ankles, axis=-1).mean() <= 0.01 * clip.size
-    assert np.linalg.norm(again.shifts, axis=-1).max() <= 0.02 * clip.size
 
 
 def test_what_planting_makes_worse_is_told_with_its_figures():

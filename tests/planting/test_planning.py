@@ -49,6 +49,7 @@ def only_leg(clip, leg):
     return replace(clip, **{name: getattr(clip, name)[leg : leg + 1] for name in names})
 
 
+@pytest.mark.some(18)
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_laws_of_a_plan(source, ground):
@@ -56,6 +57,7 @@ def test_the_laws_of_a_plan(source, ground):
     assert_lawful(clip, plan(clip, Options(), ground=ground_of(ground, clip)), ground_of(ground, clip))
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
 @pytest.mark.parametrize("body", [0.0, 0.5])
 @pytest.mark.parametrize("source", ["clean", "shorter legs", "four legs"])
@@ -63,14 +65,6 @@ def test_the_laws_hold_however_the_body_moves(source, direction, body):
     clip = SOURCES[source]()
     ground = ground_of("level", clip)
     assert_lawful(clip, plan(clip, Options(body=body, body_direction=direction), ground=ground), ground)
-
-
-@pytest.mark.parametrize("source", ["clean", "longer legs", "shorter legs", "four legs"])
-def test_nothing_is_below_level_ground(source):
-    clip = SOURCES[source]()
-    planned = plan(clip, Options(), ground=ground_of("level", clip))
-    points = places(clip, sole_of(clip), planned.ankles, planned.feet)
-    assert points[..., 2].min() >= sole_of(clip).level - 1e-9 * clip.size
 
 
 @pytest.mark.parametrize("ground", ["uphill", "downhill", "across", "bumps"])
@@ -141,6 +135,7 @@ def test_where_no_place_is_even_the_foot_stays():
     assert (without.ankles == found.ankles).all()
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("source", ["clean", "longer legs", "shorter legs"])
 @pytest.mark.parametrize("fps", [24, 30, 60, 120])
 def test_a_naive_lock_breaks_the_laws_that_a_plan_keeps(source, fps):
@@ -255,14 +250,6 @@ def test_knees_bend_to_the_side_that_they_had(source):
     assert (before * after).sum(axis=2)[bent].min() > 0.0
 
 
-def test_contacts_that_are_found_do_little_harm_to_feet_that_stand():
-    clip, _ = clips.walk(60.0)
-    planned = plan(clip, Options())
-    moved_by = np.linalg.norm(planned.ankles - clip.ankles, axis=2)
-    assert moved_by.mean() <= 0.005 * clip.size
-    assert np.linalg.norm(planned.shifts, axis=1).max() <= 0.02 * clip.size
-
-
 @pytest.mark.parametrize("source", SOURCES)
 def test_planned_with_its_own_contacts_a_clip_comes_out_the_same(source):
     clip = SOURCES[source]()
@@ -332,11 +319,6 @@ def stances_of_plan(planned):
     from ik_addon.planting.feet.anchors import Anchors
 
     return stances_of(Anchors(planned.locks, ()))
-
-
-def test_stances_are_one_for_each_step():
-    clip, truth = clips.walk(60.0)
-    assert len(stances_of_plan(plan(clip, Options(), truth))) == sum(len(runs(leg.any(axis=0))) for leg in truth)
 
 
 def test_a_foot_that_goes_from_heel_to_ball_at_once_touches_with_both_between():
@@ -466,21 +448,3 @@ def test_clips_of_a_few_frames_are_planned(frame_count):
     short = replace(clip, **{name: getattr(clip, name)[:, 40 : 40 + frame_count] for name in names})
     planned = plan(short, Options(), ground=ground_of("level", short))
     assert planned.ankles.shape == (2, frame_count, 3) and np.isfinite(planned.ankles).all()
-
-
-def test_a_thousand_frames_on_a_mesh_are_all_reached():
-    from mathutils.bvhtree import BVHTree
-
-    clip = clips.degraded(clips.walk(120.0, seconds=8.33)[0], 0.95)
-    count, extent = 160, np.linspace(-3.0, 14.0, 160)
-    x, y = np.meshgrid(extent, extent - 5.0)
-    z = sole_of(clip).level + 0.04 * np.sin(3.0 * x) + 0.04 * np.sin(2.0 * y)
-    corner = np.arange(count * count).reshape(count, count)
-    faces = np.stack((corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]), axis=-1).reshape(-1, 4)
-    tree = BVHTree.FromPolygons(np.stack((x, y, z), axis=-1).reshape(-1, 3).tolist(), faces.tolist())
-
-    def ground(points):
-        return np.array([tree.ray_cast((x, y, 100.0), (0.0, 0.0, -1.0))[0].z for x, y, _ in points.tolist()])
-
-    planned = plan(clip, Options(), ground=ground)
-    assert clip.frame_count == 1001 and not planned.unreached.any()

@@ -113,20 +113,6 @@ def test_a_walk_of_any_size_goes_a_path_of_its_size(size):
     assert np.abs(large.knees / size - planned.knees).max() < 1e-5
 
 
-def test_a_walk_that_is_reversed_goes_back():
-    clip, truth = walk()
-    points = {name: getattr(clip, name)[:, ::-1] for name in ("hips", "knees", "ankles", "balls", "feet")}
-    there_and_back = replace(
-        clip, **{name: np.concatenate((getattr(clip, name), row), axis=1) for name, row in points.items()}
-    )
-    contacts = np.concatenate((truth, truth[..., ::-1]), axis=2)
-    own, there, planned = on_path(there_and_back, contacts, CURVES["circle"])
-    assert_lawful(there.clip, planned, None)
-    ways = own.way.ways[own.way.margin : -own.way.margin]
-    assert abs(ways[-1]) < 0.05 < 0.8 * ways.max()
-    assert np.linalg.norm(planned.ankles[:, 0] - planned.ankles[:, -1], axis=-1).max() < 0.05
-
-
 def test_where_a_walk_stands_nothing_moves():
     clip, truth = walk(seconds=3.35)
     stands = {name: getattr(clip, name) for name in ("hips", "knees", "ankles", "balls", "feet")}
@@ -203,16 +189,6 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
     _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
     assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
-
-
-def test_time_that_is_stretched_by_a_changing_factor_lets_feet_stand():
-    fine, contacts = walk(fps=480.0, seconds=4.5)
-    speeds = 8.0 * (1.0 + 0.6 * np.sin(np.linspace(0.0, 9.0, 230)))
-    rows = np.cumsum(speeds).round().astype(int)
-    points = {name: getattr(fine, name)[:, rows] for name in ("hips", "knees", "ankles", "balls", "feet")}
-    clip, truth = replace(fine, fps=60.0, **points), contacts[..., rows]
-    _, there, planned = on_path(clip, truth, CURVES["S"])
-    assert_lawful(there.clip, planned, None)
 
 
 @pytest.mark.parametrize("stride", [1.0, 1.2])
