@@ -25,6 +25,8 @@ _GIRDLE, _HEEL, _TAIL = radians(18.0), radians(50.0), radians(70.0)
 """By which a girdle, a foot on its ball, and each joint of a tail turn at most."""
 _LIFT = 0.6
 """Of the way from ankle to ball: so much longer a leg gets by that."""
+_IN_HAND, _SOME = 5e-5, 0.02
+"""Of a leg: by so much one on its ball is bent at least, once its foot has turned by more than that."""
 _BALANCE = 0.6
 """Of the balance option: from here on a step shifts all of the weight."""
 _LIFTED = 0.25
@@ -216,7 +218,10 @@ class _Step:
                 moves |= self._limb_moves(k, self._end_of(k))
             else:
                 moves |= self._free_moves(k)
-        off = (g.distance(body.limbs[k].reached(moves), self._end_of(k)) for k in self.placed)
+        off = [g.distance(body.limbs[k].reached(moves), self._end_of(k)) for k in self.placed]
+        # Where the shells have nothing in common, a limb may reach with nothing in hand.
+        for center, most, least in self._shells(self.placed, self.carried, {}) if off else ():
+            off += [g.norm(center) - most, least - g.norm(center)]
         self.unheld = max(off, default=0.0)
         return moves
 
@@ -362,6 +367,9 @@ class _Step:
         for k in limbs:
             limb = self.body.limbs[k]
             most, least = limb.shell
+            if k in self.heels:
+                # A leg that was straight is no longer, so that what Blender's matrices are off can be made good.
+                most -= _IN_HAND * limb.reach * min(g.norm(self.heels[k][1:]) / _SOME, 1.0)
             center = g.sub(self._end_of(k), g.moved(carried[k], limb.root))
             is_stiff = least > _STIFF * limb.reach
             shells.append((center, most + longer.get(k, 0.0), 0.0 if is_stiff else least))
@@ -407,24 +415,24 @@ class _Step:
         return {limb.links[0]: move} | ends
 
     def corrected(self) -> GrabbedPose:
-        """The pose, with its channels; ends of limbs that Blender's matrices bring elsewhere are brought back, once."""
-        body, drag, channels = self.body, self.drag, Channels(self.body.bones)
-        channels.write(self.moves, self.moves)
+        """The pose, with its channels; ends of limbs that Blender's matrices bring elsewhere are brought back."""
+        body, drag, moves, channels = self.body, self.drag, self.moves, Channels(self.body.bones)
+        channels.write(moves, moves)
+        limbs = {k: body.limbs[k] for k in sorted({*self.placed, *self.ends}) if not body.limbs[k].is_rigged}
+        far = {k: g.distance(limb.reached(moves), self._end_of(k)) for k, limb in limbs.items()}
+        aims = {k: self._end_of(k) for k in limbs if far[k] <= _MET * body.size}
         again: dict[int, g.Move] = {}
-        for k in sorted({*self.placed, *self.ends}):
-            limb, goal = body.limbs[k], self._end_of(k)
-            reached = limb.reached(self.moves)
-            if limb.is_rigged or g.distance(reached, goal) > _MET * body.size:
-                continue
+        for k, goal in aims.items():
+            limb = body.limbs[k]
             if k in self.heels and limb.ball:
                 error = g.sub(channels.end(limb.found.end, limb.ball), limb.ball)
             else:
-                error = g.sub(channels.end(limb.links[-1], limb.end), reached)
+                error = g.sub(channels.end(limb.links[-1], limb.end), goal)
             own = self._limb_moves(k, g.sub(goal, error))
             # A foot beside its limb is where it belongs, and so are toes: they would get a location.
             beside = {limb.found.toe} if limb.found.rides else {limb.found.toe, limb.found.end}
             again |= {bone: move for bone, move in own.items() if bone not in beside}
-        moves = self.moves | again
+        moves |= again
         channels.write(moves, again)
         bone, start = drag.bone(body), drag.start(body)
         at = g.moved(moves[bone], start) if bone in body.bones.rigged else channels.end(bone, start)

@@ -7,8 +7,10 @@ from . import geometry as g
 
 ALLOWED = 1e-7
 """Radians that are nothing beside a limit."""
-_SAMPLES, _HALVINGS, _HALVINGS_OF_PART = 48, 40, 12
-"""Of a turn by which a swivel is looked for, of a step between two of them, and of a part."""
+_SAMPLES, _HALVINGS = 48, 40
+"""Of a turn by which a swivel is looked for, and of a step between two of them."""
+_STEPS, _HALVINGS_OF_PART = 8, 14
+"""Likewise, of the whole whose largest part is looked for."""
 
 
 class JointLimits:
@@ -84,9 +86,10 @@ def _edges(off: Callable[[float], Sequence[float]], column: int, near: float, fa
 
 
 def largest_part(fits: Callable[[float], bool]) -> float:
-    """The part up to which something fits that does not fit as a whole: up from nothing, then by halving."""
-    high = next((part for part in (1 / 16, 1 / 8, 1 / 4, 1 / 2) if not fits(part)), 1.0)
-    low = high / 2.0 if high > 1 / 16 else 0.0
+    """The largest part that fits, of something that does not fit as a whole: down to a step that does, then halving."""
+    step = 1.0 / _STEPS
+    low = next((k * step for k in range(_STEPS - 1, 0, -1) if fits(k * step)), 0.0)
+    high = low + step
     for _ in range(_HALVINGS_OF_PART):
         middle = (low + high) / 2.0
         low, high = (middle, high) if fits(middle) else (low, middle)
