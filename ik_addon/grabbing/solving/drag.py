@@ -21,8 +21,8 @@ _SPINE_FROM, _HIPS_FROM, _HEAD_FROM, _HEELS_FROM = 0.9, 0.97, 0.985, 0.99
 """Of a limb's, or the neck's, reach: from there on spine, hips, and heels give."""
 _STIFF, _BESIDE = 0.15, 10.0
 """Of a limb's reach: one that folds no nearer stays on the side of a ball of this radius, almost a plane."""
-_GIRDLE, _HEEL, _TAIL = radians(18.0), radians(50.0), radians(70.0)
-"""By which a girdle, a foot on its ball, and each joint of a tail turn at most."""
+_GIRDLE, _HEEL, _TAIL, _LEAN = radians(18.0), radians(50.0), radians(70.0), radians(40.0)
+"""By which a girdle, a foot on its ball, each joint of a tail, and a body of one piece turn at most."""
 _LIFT = 0.6
 """Of the way from ankle to ball: so much longer a leg gets by that."""
 _IN_HAND, _SOME = 5e-5, 0.02
@@ -31,6 +31,8 @@ _BALANCE = 0.6
 """Of the balance option: from here on a step shifts all of the weight."""
 _LIFTED = 0.25
 """Of a leg: a foot lifted so far bears nothing."""
+_KNEEL = 0.8
+"""Of its reach: no shorter does a foreleg fold for the head."""
 _MASS = 0.6
 """By which the mass moves as the top of the trunk does."""
 _HANG = 0.6
@@ -260,7 +262,7 @@ class _Step:
         """The turn of the spine, and where the hips would go with it; notes those of the girdles."""
         trunk, drag = self.body.trunk, self.drag
         own = turn_towards(trunk.pivot, trunk.top, self.at, self._limit) if drag.kind == "CHEST" else g.ORIGIN
-        turn, wish = own, first_wish
+        turn, wish, lean = own, first_wish, self._lean(first_wish)
         for _ in range(_PASSES):
             turn = g.add(own, together(self._asked_turns(trunk.moves(own, wish))))
             size = g.norm(turn)
@@ -268,6 +270,7 @@ class _Step:
                 most = 1.2 * self._limit(g.mul(turn, 1.0 / size))
                 turn = g.mul(turn, self.part * capped(size, most) / size)
             self.girdles = {k: g.mul(each, self.part) for k, each in self.girdles.items()}
+            turn = g.add(turn, lean)
             top = g.moved(trunk.moves(turn, g.ORIGIN if drag.kind == "CHEST" else first_wish)[-1], trunk.top)
             if drag.kind == "CHEST":
                 # Where it is dragged.
@@ -277,6 +280,15 @@ class _Step:
                 leans = g.across(g.sub(g.sub(top, trunk.top), first_wish), self.body.bones.up)
                 wish = g.sub(first_wish, g.mul(leans, self.options.balance * _MASS))
         return turn, wish
+
+    def _lean(self, wish: g.Point) -> g.Point:
+        """The turn of a body of one piece, as a spider's, to where its legs do not let it go."""
+        body = self.body
+        lack = g.across(g.sub(g.sub(self.at, self.drag.start(body)), wish), body.bones.up)
+        if self.drag.kind != "HIPS" or len(body.line) > 1 or body.hips in body.bones.stiff:
+            return g.ORIGIN
+        angle = capped(begun(3.0 * g.norm(lack) / body.size, _EASE), _LEAN) * self.part * self.options.spine
+        return g.mul(g.cross(body.bones.up, g.unit(lack)), angle)
 
     def _limit(self, axis: g.Point) -> float:
         return self.body.trunk.limit(axis) * self.options.spine
@@ -371,6 +383,9 @@ class _Step:
                 # A leg that was straight is no longer, so that what Blender's matrices are off can be made good.
                 most -= _IN_HAND * limb.reach * min(g.norm(self.heels[k][1:]) / _SOME, 1.0)
             center = g.sub(self._end_of(k), g.moved(carried[k], limb.root))
+            if self.neck and self.neck.near < self.neck.far and limb.found.place == "FRONT":
+                # A head on a long neck bows that; forelegs do not kneel for it.
+                least = min(max(least, _KNEEL * limb.reach), limb.open_before)
             is_stiff = least > _STIFF * limb.reach
             shells.append((center, most + longer.get(k, 0.0), 0.0 if is_stiff else least))
             if is_stiff:
