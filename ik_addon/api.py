@@ -177,8 +177,8 @@ def grab(
 
     The pose is a function of the pose before and of the place. pin_feet: feet on the ground are held, where
     `analytic_ik_pin` of their bones says nothing else. Keys as Auto Keying asks. Returns how far the bone is from its
-    place in world units, what was held, and which bones turned: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned":
-    ["spine"]}.
+    place in world units, what was held, which bones turned, and which of these a planted clip has no keys of, so that
+    they moved on all of its frames: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned": ["spine"], "unkeyed": []}.
     """
     _check_armature(ob)
     options = GrabOptions(hips, spine, balance, lift_heels, rotation)

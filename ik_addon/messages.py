@@ -1121,6 +1121,7 @@ GRABBED = Done("Grabbed '{bone}'{held}")
 GRAB_HOLDS = Part(", held {names}")
 GRAB_SHORT = Part("{length} short")
 GRABBED_SHORT = Done("Grabbed '{bone}'{held}: {short}")
+GRAB_UNKEYED = Note("{names} had no keys in this clip and moved on all of its frames. Undo, key them, then grab.")
 
 # What should not happen
 

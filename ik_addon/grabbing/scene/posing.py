@@ -10,7 +10,7 @@ from ... import messages
 from ...authoring.keys import key_if_asked
 from ...planting.scene.correcting import apply_correction
 from ...planting.scene.sources import is_planted
-from ...rig.blender.animation import drivers_of
+from ...rig.blender.animation import animated_paths, drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
 from ...rig.data.settings import pin_of, set_pin
@@ -160,12 +160,16 @@ class GrabSession:
         for control in self._controls.values():
             control.put_back()
 
-    def key(self, context: bpy.types.Context) -> None:
-        """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades."""
+    def key(self, context: bpy.types.Context) -> list[str]:
+        """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades, but
+        of bones whose channels have no keys there: returns their names."""
+        unkeyed = []
         if context.scene.tool_settings.use_keyframe_insert_auto and self._before and is_planted(self.ob):
+            keyed = {*animated_paths(self.ob)}
+            unkeyed = [name for name, mode in self._before if channel_path(name, mode) not in keyed]
             try:
                 apply_correction(context, self.ob)
-                return
+                return unkeyed
             except ChainError:
                 # Beside the clip's frames, say: what Auto Keying does elsewhere.
                 self._depsgraph.update()
@@ -174,15 +178,18 @@ class GrabSession:
         for each in self._controls.values():
             for mode in each.moved_channels():
                 key_if_asked(context, each.control.owner, channel_of(mode)[0])
+        return unkeyed
 
 
 class Grabbed(NamedTuple):
     """What was done. missed: from where the dragged one is to where it should be, in the world. held: LOCATION,
-    ROTATION or BOTH, by the names of bones. turned: bones whose channels changed."""
+    ROTATION or BOTH, by the names of bones. turned: bones whose channels changed. unkeyed: those of them that a clip
+    had no keys of, so that they moved on all of its frames."""
 
     missed: float
     held: dict[str, str]
     turned: list[str]
+    unkeyed: list[str]
 
 
 def grab_bone(
@@ -204,7 +211,7 @@ def grab_bone(
     held = session.pins(bone, drag, feet)
     goal = session.start(drag) if location_world is None else session.goal(bone, drag, location_world)
     result = session.pose(context, drag, goal, held, options or GrabOptions())
-    session.key(context)
+    unkeyed = session.key(context)
     kinds = {pin: kind for kind, pin in PINS.items()}
     names = {posed.joint_bone(k): kinds[pin] for k, pin in held.items()}
-    return Grabbed(result.missed * posed.world.median_scale, names, session.turned)
+    return Grabbed(result.missed * posed.world.median_scale, names, session.turned, unkeyed)

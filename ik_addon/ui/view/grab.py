@@ -130,7 +130,12 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, DragsInView, bpy.types.Operator):
             self.report({"WARNING"}, messages.GRABBED_SHORT(bone=name, held=held, short=short))
         else:
             self.report({"INFO"}, messages.GRABBED(bone=name, held=held))
+        self._tell_unkeyed(done.unkeyed)
         return {"FINISHED"}
+
+    def _tell_unkeyed(self, bones: list[str]) -> None:
+        if bones:
+            self.report({"WARNING"}, messages.GRAB_UNKEYED(names=messages.quoted(bones)))
 
     def _options(self) -> "GrabOptions":
         from ...grabbing.solving.drag import GrabOptions
@@ -191,7 +196,7 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, DragsInView, bpy.types.Operator):
 
     def confirmed(self, context: bpy.types.Context) -> None:
         self.location = self._start + self._beside + self._offset
-        self._session.key(context)
+        self._tell_unkeyed(self._session.key(context))
 
     def restore(self, _context: bpy.types.Context) -> None:
         self._session.restore()
