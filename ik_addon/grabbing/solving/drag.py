@@ -221,9 +221,11 @@ class _Step:
             else:
                 moves |= self._free_moves(k)
         off = [g.distance(body.limbs[k].reached(moves), self._end_of(k)) for k in self.placed]
-        # Where the shells have nothing in common, a limb may reach with nothing in hand.
-        for center, most, least in self._shells(self.placed, self.carried, {}) if off else ():
-            off += [g.norm(center) - most, least - g.norm(center)]
+        # Where the shells have nothing in common, a leg may reach with nothing in hand.
+        for k in self.heels:
+            limb = body.limbs[k]
+            away = g.distance(self._end_of(k), g.moved(self.carried[k], limb.root))
+            off.append(away - limb.reach + self._in_hand(k))
         self.unheld = max(off, default=0.0)
         return moves
 
@@ -379,9 +381,7 @@ class _Step:
         for k in limbs:
             limb = self.body.limbs[k]
             most, least = limb.shell
-            if k in self.heels:
-                # A leg that was straight is no longer, so that what Blender's matrices are off can be made good.
-                most -= _IN_HAND * limb.reach * min(g.norm(self.heels[k][1:]) / _SOME, 1.0)
+            most -= self._in_hand(k)
             center = g.sub(self._end_of(k), g.moved(carried[k], limb.root))
             if self.neck and self.neck.near < self.neck.far and limb.found.place == "FRONT":
                 # A head on a long neck bows that; forelegs do not kneel for it.
@@ -393,6 +393,11 @@ class _Step:
                 far = _BESIDE * limb.reach
                 shells.append((g.add(center, g.mul(limb.along, -far - least)), far, 0.0))
         return shells
+
+    def _in_hand(self, k: int) -> float:
+        """By how much a leg on its ball stays bent: so what Blender's matrices are off can be made good."""
+        part = g.norm(self.heels[k][1:]) / _SOME if k in self.heels else 0.0
+        return _IN_HAND * self.body.limbs[k].reach * min(part, 1.0)
 
     def _end_of(self, k: int) -> g.Point:
         """Where the end of a limb belongs."""
