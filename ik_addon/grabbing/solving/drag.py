@@ -31,7 +31,7 @@ _BALANCE = 0.6
 """Of the balance option: from here on a step shifts all of the weight."""
 _LIFTED = 0.25
 """Of a leg: a foot lifted so far bears nothing."""
-_KNEEL = 0.8
+_KNEEL = 0.7
 """Of its reach: no shorter does a foreleg fold for the head."""
 _MASS = 0.6
 """By which the mass moves as the top of the trunk does."""

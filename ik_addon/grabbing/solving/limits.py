@@ -9,7 +9,7 @@ ALLOWED = 1e-7
 """Radians that are nothing beside a limit."""
 _SAMPLES, _HALVINGS = 48, 40
 """Of a turn by which a swivel is looked for, and of a step between two of them."""
-_STEPS, _HALVINGS_OF_PART = 8, 14
+_STEPS, _HALVINGS_OF_PART = 8, 10
 """Likewise, of the whole whose largest part is looked for."""
 
 
