@@ -135,6 +135,7 @@ CONE_WITHOUT_REST = Clause("its max bend leaves out the rest direction of its sw
 # The armature
 
 NO_ARMATURE = Refusal("There is no armature to work on. Make an armature, or a control of a chain, the active object.")
+IN_EDIT = Refusal("Armature '{armature}' is in Edit Mode. Leave that first (Tab).")
 NO_CHARACTER = Refusal("No armature deforms the active object, or hangs below it alone. Make an armature active.")
 NOT_AN_ARMATURE = Refusal("Object '{object}' is no armature. Give an armature object.")
 NO_POSE_MODE = Refusal("No armature is in Pose Mode. Make an armature the active object and enter Pose Mode.")

@@ -10,9 +10,8 @@ from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps
 from ...rig.model.order import live_tips
 from ...rig.status.states import States
-from ..base import registration_of
-from .chains import ChainOperator
-from .polls import none_live, not_editable
+from ..base import ChainOperator, not_editable, registration_of
+from .polls import none_live
 from .stepped import RangeOperator
 
 _ALIGN = [

@@ -12,10 +12,9 @@ from ...rig.blender.armatures import armature_objects
 from ...rig.blender.clips import Clip, clips_of, motion_frames
 from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
-from ..base import length_words, registration_of
-from .chains import ChainOperator
+from ..base import ChainOperator, length_words, not_editable, registration_of
 from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
-from .polls import baked_already, none_live, not_editable, nothing_aside
+from .polls import baked_already, none_live, nothing_aside
 from .stepped import SteppedOperator, faults_of_clips, running
 
 _ROOTS = [
@@ -198,13 +197,13 @@ Back to Live takes it back"""
     engine: EnumProperty(name="Engine", description="Game engine that the clips are for", items=_ENGINES)
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def missing(cls, context: bpy.types.Context) -> str:
         from ...bake.baking import chains_of
 
-        if chain_armature(context) is not None or running() is not None or is_rendering():
-            return super().poll(context)
+        missing = super().missing(context)
+        is_free = chain_armature(context) is None and running() is None and not is_rendering()
         # While none is active, all can be baked.
-        return any(chains_of([ob]) for ob in scene_armatures(context.scene)) or super().poll(context)
+        return "" if is_free and any(chains_of([ob]) for ob in scene_armatures(context.scene)) else missing
 
     def draw(self, context: bpy.types.Context) -> None:
         self.drawn("engine")

@@ -12,29 +12,13 @@ from ...grabbing.scene.posing import GrabJoint, GrabSession
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import length_words
-from .swivel import draw_keys_of
+from .dragging import PRECISE, number_of, typed
 
 _NEAR = 40.0
 """Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
 _STEP, _FINE_STEP = 0.1, 0.01
 """World units to which Ctrl snaps, and Ctrl with Shift."""
-_PRECISE = 0.1
-"""Part of the movement that counts with Shift."""
-_FROM_ENTRIES = "0123456789.-"
 _MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT"}
-_KEYS = (
-    ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
-    ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
-    ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
-    ("Pin", ("EVENT_P",)),
-    ("Keep Rotation", ("EVENT_R",)),
-    ("Balance", ("EVENT_B",)),
-    ("Heels", ("EVENT_H",)),
-    ("Look", ("EVENT_L",)),
-    ("Hips Stay", ("EVENT_ALT",)),
-    ("Snap", ("EVENT_CTRL",)),
-    ("Precise", ("EVENT_SHIFT",)),
-)
 
 
 def joint_at(session: GrabSession, context: bpy.types.Context, event: bpy.types.Event) -> GrabJoint | None:
@@ -80,19 +64,18 @@ class GrabDrag:
         """Where the dragged bone's head is wanted."""
         return self._start + self._beside + self._offset
 
-    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """What an event does to the drag."""
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
+        """Do what an event says; False: it says nothing here."""
         if event.type == "MOUSEMOVE":
             under = self._under(context, event)
-            self._moved += (under - self._last) * (_PRECISE if event.shift else 1.0)
+            self._moved += (under - self._last) * (PRECISE if event.shift else 1.0)
             self._last = under
         elif event.type in _MODIFIERS:
             self._operator.hips = "STAY" if event.alt else self._hips
         elif event.value != "PRESS" or not self._pressed(context, event):
-            # The view may be turned meanwhile.
-            return {"PASS_THROUGH"}
+            return False
         self._place(context, event.ctrl, event.shift)
-        return {"RUNNING_MODAL"}
+        return True
 
     def _pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
         """Whether a key means something here."""
@@ -110,12 +93,8 @@ class GrabDrag:
         elif event.type == "L":
             operator.look = not operator.look
             self._begin()
-        elif event.type == "BACK_SPACE":
-            self._typed = self._typed[:-1]
-        elif event.ascii == "-":
-            self._typed = self._typed[1:] if self._typed.startswith("-") else "-" + self._typed
-        elif event.ascii and event.ascii in _FROM_ENTRIES:
-            self._typed += event.ascii if event.ascii != "." or "." not in self._typed else ""
+        elif (text := typed(self._typed, event)) is not None:
+            self._typed = text
         else:
             return False
         return True
@@ -136,9 +115,10 @@ class GrabDrag:
         """The way that the joint is to go."""
         axes = [axis in (self._axis or "XYZ") for axis in "XYZ"]
         moved = Vector([number if on else 0.0 for number, on in zip(self._moved, axes, strict=True)])
-        if any(sign.isdigit() for sign in self._typed):
+        number = number_of(self._typed)
+        if number is not None:
             axis = "XYZ".index(self._axis or "X")
-            return Vector([float(self._typed) if k == axis else 0.0 for k in range(3)])
+            return Vector([number if k == axis else 0.0 for k in range(3)])
         if snap:
             step = _FINE_STEP if fine else _STEP
             moved = Vector([round(number / step) * step for number in moved])
@@ -159,23 +139,11 @@ class GrabDrag:
         parts += [f"hips {length_words(scene, shift * world.median_scale)}"] if shift > 1e-3 * size else []
         if result.missed > 1e-4 * size:
             parts += [messages.GRAB_SHORT(length=length_words(scene, result.missed * world.median_scale))]
-        context.area.header_text_set("    ".join(parts))
-        context.workspace.status_text_set(lambda header, _context: draw_keys_of(header, _KEYS))
+        operator.show(context, "    ".join(parts))
         context.area.tag_redraw()
-
-    # The end
 
     def restore(self) -> None:
         """The pose and the pins before."""
         self.session.restore()
         for bone, kind in self._pins.items():
             set_pin(self.session.ob.pose.bones[bone], kind)
-
-    def end(self, context: bpy.types.Context) -> None:
-        """Nothing of the drag is left in the window."""
-        if context.area is not None:
-            context.area.header_text_set(None)
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
-        if context.window is not None:
-            context.window.cursor_modal_restore()
