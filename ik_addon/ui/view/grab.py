@@ -1,13 +1,17 @@
-"""Grab: the operator that drags a joint of any body, and the one that pins."""
+"""Grab: the operator that drags a joint of any body, the one that pins, and the tool in Pose Mode with a ring at each
+joint, filled where it is pinned.
+"""
 
 from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
+from ...rig.blender.armatures import is_changeable
+from ...rig.live.state import memory
 from ...solvers import ChainError
 from ..base import ChainOperator, length_words, not_editable, registration_of
 from .dragging import DragOperator, in_pose_mode
@@ -168,4 +172,131 @@ class ANALYTIC_IK_OT_pin(ChainOperator):
         return ""
 
 
-register, unregister = registration_of(__name__)
+_JOINT, _PIN, _BRIGHT = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15), (1.0, 0.88, 0.40)
+_SIZE = 0.09
+
+
+class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
+    """Drag the joints of a body."""
+
+    bl_idname = "ANALYTIC_IK_GGT_grab"
+    bl_label = "Grab"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"3D", "SHOW_MODAL_ALL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        # After a file was opened Blender shows the rings of a tool that was in use before, whichever is now.
+        tool = context.workspace.tools.from_space_view3d_mode("POSE")
+        is_chosen = tool is not None and tool.idname == GrabTool.bl_idname
+        ob = active_armature(context)
+        return (
+            (
+                is_chosen
+                or any(each.bl_idname == ANALYTIC_IK_OT_grab.__name__ for each in context.window.modal_operators)
+            )
+            and ob is not None
+            and ob.mode == "POSE"
+            and is_changeable(ob)
+            and ob.data.pose_position == "POSE"
+        )
+
+    def setup(self, context: bpy.types.Context) -> None:
+        self.shown, self.joints = None, []
+        self.find(context)
+
+    def refresh(self, context: bpy.types.Context) -> None:
+        self.find(context)
+
+    def find(self, context: bpy.types.Context) -> None:
+        """The joints of the active armature; looked for again once it is another, or has other bones."""
+        from ...grabbing.scene.posing import GrabSession
+
+        ob = active_armature(context)
+        shown = (ob.name_full, *ob.pose.bones.keys()) if ob else None
+        if shown == self.shown:
+            return
+        self.shown = shown
+        self.gizmos.clear()
+        try:
+            session = GrabSession(context, ob) if ob else None
+        except ChainError:
+            # Dragged, it says why.
+            session = None
+        # Plain data: a session would die with the next undo.
+        self.joints = session.joints() if session else []
+        for joint in self.joints:
+            gizmo = self.gizmos.new("GIZMO_GT_move_3d")
+            gizmo.draw_style, gizmo.draw_options = "RING_2D", {"ALIGN_VIEW"}
+            gizmo.scale_basis, gizmo.line_width, gizmo.alpha = _SIZE, 2.0, 0.9
+            gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
+            given = gizmo.target_set_operator("analytic_ik.grab")
+            given.bone, given.release_confirm = joint.bone, True
+
+    def draw_prepare(self, context: bpy.types.Context) -> None:
+        try:
+            self.place(context)
+        except Exception:
+            self.shown, self.joints = None, []
+            memory.tell(messages.GIZMO_FAILED)
+
+    def place(self, context: bpy.types.Context) -> None:
+        """Put the rings where the joints are now."""
+        ob = active_armature(context)
+        if ob is None or self.shown is None or ob.name_full != self.shown[0]:
+            return
+        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+        ground = min((joint.lift(evaluated) for joint in self.joints if joint.leg), default=0.0)
+        for gizmo, joint in zip(self.gizmos, self.joints, strict=False):
+            height = joint.lift(evaluated) - ground if joint.leg else 0.0
+            is_held = joint.is_held(ob.pose.bones[joint.bone], height)
+            gizmo.matrix_basis = Matrix.Translation(joint.place(evaluated))
+            gizmo.color = _PIN if is_held else _JOINT
+            gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
+
+
+class GrabTool(bpy.types.WorkSpaceTool):
+    """Drag any joint of a body; pinned feet and hands stay."""
+
+    bl_space_type = "VIEW_3D"
+    bl_context_mode = "POSE"
+    bl_idname = "analytic_ik.grab_tool"
+    bl_label = "Grab Body"
+    bl_description = "Drag any joint of a body.\nPinned feet and hands stay"
+    bl_icon = "ops.pose.push"
+    bl_widget = "ANALYTIC_IK_GGT_grab"
+    bl_keymap = (
+        (
+            "analytic_ik.grab",
+            {"type": "LEFTMOUSE", "value": "CLICK_DRAG"},
+            {"properties": [("at_mouse", True), ("release_confirm", True)]},
+        ),
+        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
+        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
+        ("analytic_ik.pin", {"type": "P", "value": "PRESS"}, {"properties": [("at_mouse", True)]}),
+    )
+
+    @staticmethod
+    def draw_settings(_context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:
+        """The options in the header."""
+        given = tool.operator_properties("analytic_ik.grab")
+        for name in ("pin_feet", "hips", "spine", "balance", "lift_heels", "look"):
+            layout.prop(given, name)
+
+
+_register, _unregister = registration_of(__name__)
+
+
+def register() -> None:
+    """The rings, and the tool, where there is a window that has tools."""
+    _register()
+    if not bpy.app.background:
+        bpy.utils.register_tool(GrabTool, after={"builtin.transform"}, separator=True)
+
+
+def unregister() -> None:
+    """Take both away."""
+    if hasattr(GrabTool, "_bl_tool"):
+        bpy.utils.unregister_tool(GrabTool)
+    _unregister()

@@ -277,7 +277,7 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         gizmo.line_width = width
         gizmo.use_draw_modal = True
         gizmo.hide = True
-        gizmo.target_set_operator(ANALYTIC_IK_OT_swivel.bl_idname).release_confirm = True
+        gizmo.target_set_operator("analytic_ik.swivel").release_confirm = True
         return gizmo
 
     def refresh(self, context: bpy.types.Context) -> None:
