@@ -1,4 +1,4 @@
-"""What a bake costs: `python -m benchmarks.bake [--json] [--rounds N] [--rows PATTERN]`.
+"""What a bake costs: `python -m benchmarks.bake [--json] [--rounds N] [--rows PATTERN] [--write]`.
 
 Blender's IK constraint baked by `nla.bake` (visual keying, rotations of the legs' bones) beside our chains baked by
 `analytic_ik.bake`, over the same frames of the same scene; and that scene's frames with nothing that follows, by
@@ -85,15 +85,15 @@ class Row:
         return {
             "scene": self.name,
             "frames": len(self.frames),
-            "nla.bake / ours": ratio(seconds["BLENDER"], seconds["OURS"]),
-            "ours / frame_set": ratio(seconds["OURS"], seconds["BARE"]),
-            "ours / second scene": ratio(seconds["OURS"], seconds["SECOND"]) if self.second_scene else None,
+            "nla.bake / Analytic IK": ratio(seconds["BLENDER"], seconds["OURS"]),
+            "Analytic IK / frame_set": ratio(seconds["OURS"], seconds["BARE"]),
+            "Analytic IK / second scene": ratio(seconds["OURS"], seconds["SECOND"]) if self.second_scene else None,
             "nla.bake ms": 1e3 * median(seconds["BLENDER"]),
             "frame_set ms": 1e3 * median(seconds["BARE"]),
-            "ours ms": 1e3 * median(seconds["OURS"]),
-            "ours, µs per bone and frame": 1e6 * median(seconds["OURS"]) / (found["bones"] * len(self.frames)),
-            "nla.bake error": found["BLENDER"],
-            "our error": found["OURS"],
+            "Analytic IK ms": 1e3 * median(seconds["OURS"]),
+            "µs a bone and frame": 1e6 * median(seconds["OURS"]) / (found["bones"] * len(self.frames)),
+            "error, nla.bake": found["BLENDER"],
+            "error, Analytic IK": found["OURS"],
         }
 
 
@@ -130,4 +130,4 @@ def _rows() -> list[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "bake", keys=2)

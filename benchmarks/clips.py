@@ -1,4 +1,4 @@
-"""What all clips of a character cost: `python -m benchmarks.clips [--json] [--rounds N] [--rows PATTERN]`.
+"""What all clips of a character cost: `python -m benchmarks.clips [--json] [--rounds N] [--rows PATTERN] [--write]`.
 
 A walking capture of 25 bones (captures.py) as so many actions of 250 frames, its two legs rigged in all of them. All
 clips are baked at once (*Clips: All*), and in another scene one after the other, each assigned and baked by itself; of
@@ -91,4 +91,4 @@ def _rows() -> Sequence[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "clips")

@@ -1,4 +1,4 @@
-"""What files cost: `python -m benchmarks.files [--json] [--rounds N] [--rows PATTERN]`.
+"""What files cost: `python -m benchmarks.files [--json] [--rounds N] [--rows PATTERN] [--write]`.
 
 The command `plant` over so many clips of a walking capture of 25 bones (captures.py), written by Blender's own
 exporters beforehand: each in a file of its own, or all in one. Seconds are those of the command in this process; the
@@ -119,4 +119,4 @@ def _rows() -> list[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "files")

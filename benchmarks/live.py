@@ -1,4 +1,4 @@
-"""What a live frame costs: `python -m benchmarks.live [--json] [--rounds N] [--rows PATTERN]`.
+"""What a live frame costs: `python -m benchmarks.live [--json] [--rounds N] [--rows PATTERN] [--write]`.
 
 The same scene with nothing that follows (the floor), with Blender's IK constraint and with ours; our handlers are on
 for ours alone. Each round builds the scene anew and goes through the frames with `frame_set` twice: playback loops, so
@@ -64,13 +64,13 @@ class Row:
         seconds = turns(contenders, rounds)
         return {
             "scene": self.name,
-            "ours / Blender IK": ratio(seconds["OURS"], seconds["BLENDER"]),
-            "ours / bare": ratio(seconds["OURS"], seconds["BARE"]),
+            "Analytic IK / Blender's IK": ratio(seconds["OURS"], seconds["BLENDER"]),
+            "Analytic IK / bare frame": ratio(seconds["OURS"], seconds["BARE"]),
             "bare µs": 1e6 * median(seconds["BARE"]),
-            "Blender IK µs": 1e6 * median(seconds["BLENDER"]),
-            "ours µs": 1e6 * median(seconds["OURS"]),
-            "Blender IK error": errors["BLENDER"],
-            "our error": errors["OURS"],
+            "Blender's IK µs": 1e6 * median(seconds["BLENDER"]),
+            "Analytic IK µs": 1e6 * median(seconds["OURS"]),
+            "error, Blender's IK": errors["BLENDER"],
+            "error, Analytic IK": errors["OURS"],
         }
 
 
@@ -157,4 +157,4 @@ def _slower_rows() -> list[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "live")

@@ -1,4 +1,4 @@
-"""Work over frames beside a bare step: `python -m benchmarks.over_frames [--json] [--rounds N] [--rows PATTERN]`.
+"""Work over frames beside a bare step: `python -m benchmarks.over_frames [--json] [--rounds N] [--rows PATTERN] [--write]`.
 
 A walking capture of 25 bones (captures.py), in one long clip or in several. Stepped through with `frame_set` it is the
 floor; then its legs are rigged with all that the clips do, the feet are checked, and planted. Every round builds the
@@ -88,4 +88,4 @@ def _rows() -> Sequence[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "over frames")

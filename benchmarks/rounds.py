@@ -5,14 +5,17 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from itertools import chain
 from statistics import median
 from typing import Protocol
 
 import bpy
 
 import ik_addon
+
+from . import pages
 
 
 class Row(Protocol):
@@ -50,38 +53,66 @@ def options(description: str | None, named_rows: bool = False) -> argparse.Names
     parser.add_argument("--rounds", type=int, default=5, help="turns of each contender (default 5)")
     if named_rows:
         parser.add_argument(
-            "--rows", type=re.compile, default="", metavar="PATTERN", help="only rows whose name holds this expression"
+            "--rows",
+            type=re.compile,
+            default=re.compile(""),
+            metavar="PATTERN",
+            help="only rows whose name holds this expression",
         )
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     return parser.parse_args()
 
 
-def run(description: str | None, rows: Sequence[Row]) -> None:
-    """Measure the rows that the command line asks for, show them, and end the process."""
+def run(description: str | None, rows: Sequence[Row], place: str, keys: int = 1) -> None:
+    """Measure the rows that the command line asks for, show them, and end the process.
+
+    place: that of their table in docs/performance.md, in which rows are told apart by so many cells.
+    """
     chosen = options(description, named_rows=True)
+    page = pages.Page("performance.md", chosen.write, is_part=bool(chosen.rows.pattern))
     ik_addon.register()
-    # Operators print their reports.
-    with redirect_stdout(sys.stderr):
-        measured = [row.measured(chosen.rounds) for row in rows if chosen.rows.search(row.name)]
-    show(measured, chosen.json, _heading(chosen.rounds))
+    measured = (row.measured(chosen.rounds) for row in rows if chosen.rows.search(row.name))
+    show(measured, chosen.json, _heading(chosen.rounds), page, place, keys)
     ik_addon.unregister()
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)
 
 
-def show(rows: Iterable[Mapping[str, object]], as_json: bool, head: Mapping[str, object] | None = None) -> None:
-    """Print rows that have the same keys as a Markdown table, or as JSON; head: what holds for all of them."""
-    rows = list(rows)
+_ONLY_PRINTED = pages.Page("", is_written=False)
+
+
+def show(
+    rows: Iterable[Mapping[str, object]],
+    as_json: bool,
+    head: Mapping[str, object] | None = None,
+    page: pages.Page = _ONLY_PRINTED,
+    place: str = "",
+    keys: int = 1,
+) -> None:
+    """Print rows that have the same keys as a Markdown table, or as JSON, while they are measured; head: what holds for
+    all of them; page, place, keys: where the table is kept."""
+    rows = _quietly(rows)
     if as_json:
-        print(json.dumps({**head, "rows": rows} if head else rows, indent=1))
+        print(json.dumps({**head, "rows": [*rows]} if head else [*rows], indent=1))
         return
     if head:
         print(", ".join(f"{name} {value}" for name, value in head.items()), end="\n\n")
-    names = list(rows[0]) if rows else []
-    print("| " + " | ".join(names) + " |")
-    print("|" + " --- |" * len(names))
-    for row in rows:
-        print("| " + " | ".join(_cell(value) for value in row.values()) + " |")
+    first = next(rows, None)
+    if first:
+        cells = ([_cell(value) for value in row.values()] for row in chain([first], rows))
+        page.keep(place, [*first], cells, keys)
+
+
+def _quietly(rows: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+    """Rows; what operators print of themselves while one is measured is no part of the table."""
+    rows = iter(rows)
+    while True:
+        with redirect_stdout(sys.stderr):
+            row = next(rows, None)
+        if row is None:
+            return
+        yield row
 
 
 def _cell(value: object) -> str:
