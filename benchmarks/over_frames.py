@@ -1,4 +1,4 @@
-"""Work over frames beside a bare step: `python -m benchmarks.over_frames [--json] [--rounds N] [--rows PATTERN] [--write]`.
+"""Work over frames beside a bare step: `python -m benchmarks.over_frames [--rounds N] [--rows PATTERN] [--write]`.
 
 A walking capture of 25 bones (captures.py), in one long clip or in several. Stepped through with `frame_set` it is the
 floor; then its legs are rigged with all that the clips do, the feet are checked, and planted. Every round builds the

@@ -72,7 +72,8 @@ def compare(shown: dict, ob: bpy.types.Object, scale: float = 1.0, start: float 
     assert shown
     for name, clip in shown.items():
         expected = in_blender(ob, name, clip["times"], start)
-        assert clip["duration"] == pytest.approx((ob.animation_data.action.frame_range[1] - start) / rate, abs=1e-4)
+        ends = (ob.animation_data.action.frame_range[1] - start) / rate
+        assert clip["duration"] == pytest.approx(ends, abs=1e-4), f"{name} is cut short"
         size = 0.5 * np.ptp([places[0] for places in expected.values()], axis=0).max()
         frames = np.array(clip["times"]) * rate
         at_frames = np.abs(frames - frames.round()) < 1e-4
