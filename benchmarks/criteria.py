@@ -1,4 +1,4 @@
-"""What is asked of Plant Feet, measured on captures: `python -m benchmarks.criteria FOLDER`.
+"""What is asked of Plant Feet, measured on captures: `python -m benchmarks.criteria FOLDER [--write]`.
 
 Plans for a CMU capture and for the characters of the folder, clean and spoiled: legs of other proportions (x1.1, x0.9)
 and a root that wanders (7 % of a leg). Characters walk in place; here they travel, four times around. Distances are in
@@ -21,6 +21,8 @@ from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import FootPlan, plan
+
+from . import pages
 
 SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 WALKS = [
@@ -48,11 +50,13 @@ class Row:
     naive: float = np.nan
     most: bool = True
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> list[str]:
+        """Its cells in the table."""
         met = [(x <= self.limit) if self.most else (x >= self.limit) for x in (self.capture, self.characters)]
         words = ["" if np.isnan(x) else f"{x:.3g}" for x in (self.capture, self.characters, self.naive)]
         told = " / ".join("-" if not word else "yes" if ok else "no" for ok, word in zip(met, words, strict=False))
-        return f"| {self.name} | {self.limit:g} | {' | '.join(words)} | {told} |"
+        return [self.name, f"{self.limit:g}", *words, told]
 
 
 @dataclass(frozen=True)
@@ -268,7 +272,7 @@ def harms(clip: LegMotion) -> tuple[float, float, float]:
     return float(ways[0].max()), float(np.linalg.norm(again.shifts, axis=1).max() / clip.size), float(ways[1].mean())
 
 
-def main() -> None:
+def main(is_written: bool) -> None:
     """Print a table."""
     capture = clips.cmu_walk()
     read = {}
@@ -281,15 +285,17 @@ def main() -> None:
         clip = read[name, action]
         walking, mask = clips.travelling(clip), labels.mask(spans, clip.frame_count)[..., :-1]
         labeled.append((walking, np.tile(mask, walking.frame_count // mask.shape[-1])))
-    print("| | asked | capture | characters | naive, capture | met |\n| --- | --- | --- | --- | --- | --- |")
-    for row in rows(capture, characters, labeled):
-        print(row, flush=True)
+    titles = ("", "asked", "capture", "characters", "naive, capture", "met")
+    made = (row.cells for row in rows(capture, characters, labeled))
+    pages.Page("motion_figures.md", is_written).keep("criteria", titles, made)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the captures, with the characters in characters/")
-    os.environ["ANALYTIC_IK_CAPTURES"] = str(parser.parse_args().folder.resolve())
+    parser.add_argument("--write", action="store_true", help="put the table into docs/motion_figures.md")
+    chosen = parser.parse_args()
+    os.environ["ANALYTIC_IK_CAPTURES"] = str(chosen.folder.resolve())
     from tests.planting import clips, labels, measures, test_captures, test_planning
 
-    main()
+    main(chosen.write)

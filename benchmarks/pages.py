@@ -13,11 +13,13 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 @dataclass(frozen=True)
 class Page:
-    """A page of docs. is_written: else tables are only printed; is_part: what is not measured now stays there."""
+    """A page of docs. is_written: else tables are only printed; is_part: what is not measured now stays there;
+    how: with what it is measured."""
 
     name: str
     is_written: bool
     is_part: bool = False
+    how: str = ""
 
     def keep(self, place: str, titles: Sequence[str], rows: Iterable[Sequence[str]], keys: int = 1) -> None:
         """Print a table row by row, each of which is in its place at once: so a run that is cut off keeps what it has
@@ -49,7 +51,7 @@ class Page:
         first = re.search(r"^Blender .*?(\d{4}-\d\d-\d\d)", _between(self._text, place)[1], re.MULTILINE)
         today = date.today().isoformat()
         since = f"{first[1]} to " if self.is_part and first and first[1] != today else ""
-        said = f"Blender {bpy.app.version_string}, {since}{today}."
+        said = f"Blender {bpy.app.version_string}, {since}{today}{self.how and f', {self.how}'}."
         (DOCS / self.name).write_text(written(self._text, place, f"{made.strip()}\n\n{said}"), encoding="utf-8")
 
     @property

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from itertools import chain
 from statistics import median
+from time import perf_counter, process_time
 from typing import Protocol
 
 import bpy
@@ -16,6 +17,9 @@ import bpy
 import ik_addon
 
 from . import pages
+
+NEWEST = (5, 2)
+"""Of the supported Blenders."""
 
 
 class Row(Protocol):
@@ -25,6 +29,21 @@ class Row(Protocol):
 
     def measured(self, rounds: int) -> dict[str, object]:
         """What the line says, after so many rounds."""
+
+
+class _Clock:
+    """Seconds, of the clock on the wall, or of all processors that this process has used."""
+
+    is_of_processors = False
+
+    def __str__(self) -> str:
+        return "of processors" if self.is_of_processors else "on the wall"
+
+    def __call__(self) -> float:
+        return process_time() if self.is_of_processors else perf_counter()
+
+
+clock = _Clock()
 
 
 def turns(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
@@ -49,7 +68,6 @@ def ratio(of: Sequence[float], to: Sequence[float]) -> float:
 def options(description: str | None, named_rows: bool = False) -> argparse.Namespace:
     """The command line that all benchmarks share; named_rows: with --rows."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each contender (default 5)")
     if named_rows:
         parser.add_argument(
@@ -59,17 +77,30 @@ def options(description: str | None, named_rows: bool = False) -> argparse.Names
             metavar="PATTERN",
             help="only rows whose name holds this expression",
         )
+    return parsed(parser)
+
+
+def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The command line, with how to measure and what to do with the table."""
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
-    return parser.parse_args()
+    parser.add_argument(
+        "--cpu", action="store_true", help="count the time of all processors: for a machine that others use as well"
+    )
+    chosen = parser.parse_args()
+    clock.is_of_processors = chosen.cpu
+    return chosen
 
 
 def run(description: str | None, rows: Sequence[Row], place: str, keys: int = 1) -> None:
     """Measure the rows that the command line asks for, show them, and end the process.
 
-    place: that of their table in docs/performance.md, in which rows are told apart by so many cells.
+    place: that of their table in docs/performance.md, an older Blender's has its version in its name, too; in it rows are told apart by so many cells.
     """
     chosen = options(description, named_rows=True)
-    page = pages.Page("performance.md", chosen.write, is_part=bool(chosen.rows.pattern))
+    page = pages.Page("performance.md", chosen.write, bool(chosen.rows.pattern), f"time {clock}")
+    if bpy.app.version < NEWEST:
+        place += ", Blender {}.{}".format(*bpy.app.version)
     ik_addon.register()
     measured = (row.measured(chosen.rounds) for row in rows if chosen.rows.search(row.name))
     show(measured, chosen.json, _heading(chosen.rounds), page, place, keys)
@@ -124,4 +155,4 @@ def _cell(value: object) -> str:
 def _heading(rounds: int) -> dict[str, object]:
     """What a table was measured on: Blender, cores that this process may use, rounds."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"Blender": bpy.app.version_string, "cores": cores, "rounds": rounds}
+    return {"Blender": bpy.app.version_string, "cores": cores, "rounds": rounds, "time": str(clock)}
