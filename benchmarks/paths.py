@@ -297,16 +297,16 @@ def main() -> None:
     rows = [row_of(each, curve, stride) for each in found for curve in curves for stride in strides]
     level = [row for row in rows if "ground" not in row.curve]
     print(f"Blender {bpy.app.version_string}, {len(found)} clips, {len(rows)} runs")
-    page = pages.Page("motion_figures.md", options.write)
     asked = ([name, f"{most:g}", f"{found_most:.3g}"] for name, most, found_most in _criteria(rows))
-    page.keep("paths, asked", ("criterion", "asked", "measured"), asked)
+    pages.table(("criterion", "asked", "measured"), asked)
     same, flat = [row for row in rows if row.stride == 1.0], [row for row in level if row.stride == 1.0]
-    for place, first, groups in (
-        ("paths, curves", "stride 1", {name: [row for row in same if row.curve == name] for name in curves}),
-        ("paths, strides", "level", {f"stride {x:g}": [row for row in level if row.stride == x] for x in strides}),
-        ("paths, clips", "stride 1, level", {x.name: [row for row in flat if row.clip == x.name] for x in found}),
-    ):
-        page.keep(place, (first, *_TITLES), _grouped(groups))
+    page = pages.Page("motion_figures.md", options.write)
+    of_curves = _grouped({name: [row for row in same if row.curve == name] for name in curves})
+    page.keep("paths, curves", ("stride 1", *_TITLES), of_curves)
+    of_strides = _grouped({f"stride {x:g}": [row for row in level if row.stride == x] for x in strides})
+    page.keep("paths, strides", ("level ground", *_TITLES), of_strides)
+    of_clips = _grouped({x.name: [row for row in flat if row.clip == x.name] for x in found})
+    pages.table(("stride 1, level", *_TITLES), of_clips)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,8 @@ def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
 def run(description: str | None, rows: Sequence[Row], place: str, keys: int = 1) -> None:
     """Measure the rows that the command line asks for, show them, and end the process.
 
-    place: that of their table in docs/performance.md, an older Blender's has its version in its name, too; in it rows are told apart by so many cells.
+    place: that of their table in docs/performance.md, in which rows are told apart by so many cells; with an older
+    Blender its version is part of the name.
     """
     chosen = options(description, named_rows=True)
     page = pages.Page("performance.md", chosen.write, bool(chosen.rows.pattern), f"time {clock}")

@@ -801,10 +801,11 @@ def main() -> None:
                 add(table, row.measured(files, chosen.sizes))
     print(f"Blender {bpy.app.version_string}, rounds {chosen.rounds}{', processor time' if chosen.cpu else ''}")
     page = pages.Page("performance.md", chosen.write, bool(chosen.rows.pattern), f"time {clock}")
-    for place, table in (("scale", times), ("memory", held), ("kept", kept)):
-        if table:
-            print()
-            show(table, chosen.json, page=page, place=place, keys=1 if table is times else 2)
+    if times:
+        show(times, chosen.json, page=page, place="scale")
+    for table in (held, kept):
+        print()
+        show(table, chosen.json)
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)
