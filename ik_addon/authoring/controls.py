@@ -22,9 +22,8 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone, possible_end_bones
 from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
 from ..rig.model.order import live_tips
-from ..rig.pose.checks import check_targets
 from ..rig.pose.posing import Channel, write_fk
-from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame

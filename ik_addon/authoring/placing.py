@@ -14,8 +14,7 @@ from ..rig.blender.armatures import is_changeable
 from ..rig.blender.blended_bones import basis_at, is_share_animated, shares_of
 from ..rig.blender.dependencies import followed_nodes, may_act
 from ..rig.blender.rotations import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values, rotation_in
-from ..rig.pose.checks import control_words
-from ..rig.pose.reading import SceneReader
+from ..rig.pose.reading import SceneReader, control_words
 from ..solvers import ChainError
 
 

@@ -16,7 +16,7 @@ from ..rig.blender.file_memory import last, remember
 from ..rig.blender.rotations import quaternion_of, rotation_in
 from ..rig.model.limb_model import joints_of
 from ..rig.pose.solving import PosedLimb
-from ..rig.pose.tracks import PoseTrack, Reading
+from ..rig.pose.track_solving import PoseTrack, Reading
 from ..solvers import ChainError, Outcome
 from ..solvers.arrays import conjugate, cross, dot, multiply
 from ..solvers.chain import MET

@@ -19,18 +19,10 @@ from .animation import (
 from .armatures import armature_objects
 from .blended_bones import shares_of
 from .cleanup import surely
+from .rotations import REST
 
 _MADE_FROM = "analytic_ik_made_from"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
-
-REST = {
-    "location": (0.0, 0.0, 0.0),
-    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
-    "rotation_euler": (0.0, 0.0, 0.0),
-    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
-    "scale": (1.0, 1.0, 1.0),
-}
-"""What places a bone, as it is at rest."""
 
 
 @dataclass(frozen=True, slots=True)

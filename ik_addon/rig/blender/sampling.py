@@ -15,7 +15,7 @@ from .armatures import is_evaluated_in
 from .blended_bones import Shares, shares_of, way_along
 from .dependencies import taken_by
 from .file_memory import file_memory
-from .rotations import array_of, channel_of, matrices_of, pose_matrix, quaternions_of
+from .rotations import REST, array_of, channel_of, matrices_of, pose_matrix, quaternions_of
 
 
 class Sampler:
@@ -178,9 +178,7 @@ def _curves_of(ob: bpy.types.Object) -> _Curves:
     return curves
 
 
-_ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
-_CHANNELS = {"location", "scale", *_ROTATIONS}
-_CHANNELS |= {f"delta_{name}" for name in _CHANNELS}
+_CHANNELS = {*REST, *(f"delta_{name}" for name in REST)}
 """What F-Curves may set, and drivers may not."""
 _FIXED = ("rotation_mode", "parent", "matrix", "constraints", "animation_data", "data", "bone")
 """How the names begin of what neither may set: with it the same channels place something elsewhere."""

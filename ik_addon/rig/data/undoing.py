@@ -10,13 +10,13 @@ from ..blender.animation import drivers_of, fcurve_homes
 from ..blender.cleanup import Scratch, surely
 from ..blender.clips import Clip, clip_in
 from ..blender.file_memory import file_memory
-from .control_links import KeptControls
+from ..blender.rotations import REST
+from .relation import KeptControls
 from .settings import PREFIX
 
 _MADE = ("objects", "collections", "actions", "meshes")
 """The kinds of data-blocks that operators make."""
-_TRANSFORM = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
-_OF_OBJECT = (*_TRANSFORM, "analytic_ik_report")
+_OF_OBJECT = (*REST, "analytic_ik_report")
 _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
@@ -197,7 +197,7 @@ def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
     """
     found = [rna.identifier for rna in kind.bl_rna.properties if not rna.is_readonly]
     if kind is bpy.types.PoseBone:
-        found = [name for name in found if name in _TRANSFORM or name.startswith((PREFIX, *_BLENDERS_LIMITS))]
+        found = [name for name in found if name in REST or name.startswith((PREFIX, *_BLENDERS_LIMITS))]
     return sorted(found, key=lambda name: name.startswith(f"{PREFIX}record"))
 
 

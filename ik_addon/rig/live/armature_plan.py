@@ -20,13 +20,11 @@ from ..data.settings import target_and_pole
 from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
 from ..model.order import objects_of
-from ..pose.lending import loans
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
-from ..pose.posing import PoseWriter, RowWriter
+from ..pose.posing import PoseWriter, RowWriter, loans
 from ..pose.reading import SceneReader
 from ..pose.track_reading import PlacesNow, TrackReader, same_wishes
-from ..pose.track_solving import solve_each, solve_tracks
-from ..pose.tracks import PlannedChain, Reading, channel_values
+from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each, solve_tracks
 from .fingerprint import numbers_of
 
 _FRAMES_AHEAD = 16

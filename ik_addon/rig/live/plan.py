@@ -21,7 +21,7 @@ from ..model.limb_model import AnimatedBones, animated_bones
 from ..model.order import ChainName, live_tips, objects_read, tips_of
 from ..pose.planned import planned_chains
 from ..pose.solving import ScenePass
-from ..pose.tracks import PlannedChain
+from ..pose.track_solving import PlannedChain
 from .armature_plan import ArmaturePlan
 from .fingerprint import glance, signature
 from .ties import tieable_tips

@@ -17,7 +17,7 @@ from ..blender.sampling import time_is_plain
 from ..model.order import ChainName, KnownOrders, live_tips, objects_read, tips_of
 from ..pose.reading import SceneReader
 from ..pose.solving import ScenePass
-from ..pose.tracks import PlannedChain
+from ..pose.track_solving import PlannedChain
 from .armature_plan import ArmaturePlan
 from .plan import LinkedPlan
 

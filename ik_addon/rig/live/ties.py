@@ -15,8 +15,18 @@ from ..blender.armatures import armature_named, armature_objects, is_changeable,
 from ..blender.clips import shown_clip
 from ..blender.file_memory import file_memory
 from ..data.control_clips import controls_follow
-from ..data.control_links import has_controls, keep_all, keep_controls, lost_controls, restore_controls
-from ..data.relation import in_any_collection, is_tied, tie, trigger_of, untie
+from ..data.relation import (
+    has_controls,
+    in_any_collection,
+    is_tied,
+    keep_all,
+    keep_controls,
+    lost_controls,
+    restore_controls,
+    tie,
+    trigger_of,
+    untie,
+)
 from ..data.settings import NAME_RECORD, named_bones
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 

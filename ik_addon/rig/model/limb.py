@@ -10,6 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ... import messages
 from ...solvers import Chain, ChainError, Hinge, Kind, LimitError, Swing
 from ...solvers.bending import start_frame
+from ...solvers.vectors import wrapped
 from ..blender.rotations import Raw, pose_matrix, rotation_in
 from ..data.settings import Settings, may_change
 
@@ -68,8 +69,7 @@ def joint_of(limits: BoneLimits, orientation: Quaternion, rotation: Quaternion) 
     """A bone's hinge or swing, in the space of its orientation; rotation: what of the orientation is its own."""
     zero = orientation @ rotation.inverted()
     # What the bone twists about itself is no matter of where it points: it keeps its twist, as far as that is legal.
-    twist = 2.0 * atan2(rotation.y, rotation.w)
-    twist = (twist + pi) % tau - pi
+    twist = wrapped(2.0 * atan2(rotation.y, rotation.w))
     kept = min(max(twist, limits.y[0]), limits.y[1])
     rest = zero @ Quaternion(_Y, kept) @ orientation.inverted()
     axis = limits.hinge

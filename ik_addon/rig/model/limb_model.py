@@ -15,13 +15,11 @@ from mathutils import Matrix, Quaternion
 
 from ...solvers.arrays import conjugate, multiply, rotated, side_by_side, slerp
 from ..blender.animation import animation_of, bone_of_path
-from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
+from ..blender.rotations import LOCATION, REST, SCALE, array_of, turns_in
 from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS
 from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
 from .limb import BoneLimits, ControlPlace, Limb, bend_axis, end_in_tip, growth
-
-FK_CHANNELS = frozenset(("location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"))
 
 AnimatedBones = dict[str, dict[str, bool]]
 """Names of the bones of which something that a chain reads is animated, with what that is, and whether a driver sets
@@ -183,7 +181,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
         reach=settings.reach,
         least_motion=settings.least_motion,
         scaled=tuple((name, power) for name, power in scaled.items() if power),
-        keyed_bones=frozenset(name for name in names if FK_CHANNELS & animated.get(name, {}).keys())
+        keyed_bones=frozenset(name for name in names if REST.keys() & animated.get(name, {}).keys())
         | ({body.name} if body and body.keyed and body.limbs[0] == limb.tip else set()),
         keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
         body=body,

@@ -8,7 +8,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
+from ...solvers import ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
 from ..blender.rotations import Raw, is_even, raw_of
 from ..data.settings import SAMPLED_SETTINGS, goal_values
 from ..model.limb import INHERITING, Limb, Wishes, chain_of, factors
@@ -49,7 +49,10 @@ class ReadyChain:
     scaled: tuple[tuple[Raw, int], ...] = ()
 
     def solve(self, wishes: Wishes) -> Solved:
-        """Solve a limb that was read without a goal (`still_limb`). Raises ChainError as `solve_surely` does."""
+        """Solve a limb that was read without a goal (`still_limb`).
+
+        Raises ChainError for what is no point, and where rounding may decide between poses that are as good.
+        """
         if wishes.orientation is None:
             solved = self.solve_to(wishes.target, wishes.pole, ())
         else:
@@ -157,17 +160,6 @@ def ready_chain(limb: Limb, plain: bool = False, scaled: Iterable[tuple[Raw, int
         fk_rotations=tuple(reading.fk_rotation for reading in turned),
         scaled=tuple(scaled),
     )
-
-
-def solve_surely(chain: Chain, goal: Goal, solver: str) -> Solution:
-    """Solve a chain whose pose does not depend on the space that it is solved in.
-
-    Raises ChainError for what is no point, and where rounding may decide between poses that are as good.
-    """
-    solution = solve(chain, goal, solver)
-    if solution.searched:
-        raise ChainError(messages.LIMITS_SEARCHED())
-    return solution
 
 
 def is_plain(limb: Limb) -> bool:

@@ -15,8 +15,7 @@ from ..model.body import body_channels
 from ..model.limb import Limb, factors
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
-from .lending import loans
-from .posing import PoseWriter, shown_bones
+from .posing import PoseWriter, loans, shown_bones
 from .reading import ArmatureReader, SceneReader
 from .ready import holds, pose_limb, ready_chain, scales_of
 

@@ -23,8 +23,7 @@ from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import FkTrack, LimbModel, fk_track
 from .reading import UnevenError
-from .track_solving import shifts_over
-from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
+from .track_solving import BodyTrack, GoalTrack, PlannedChain, Reading, shifts_over
 
 
 class Source(Protocol):

@@ -27,7 +27,7 @@ from ..pose.following import PosedBody, follow_limbs
 from ..pose.planned import wishes_of
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_limb
-from ..pose.tracks import PlannedChain
+from ..pose.track_solving import PlannedChain
 from .problems import Problem, fault_of, read_chain
 
 ARRIVED = 2e-5

@@ -6,8 +6,8 @@ from ... import messages
 from ...authoring.selection import all_tips, chain_armature
 from ...planting.scene.sources import kept_settings
 from ...rig.blender.file_memory import of_action
-from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
 from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
