@@ -12,9 +12,8 @@ from mathutils import Vector
 
 from .. import messages
 from ..rig.blender.armatures import tag_pose
-from ..rig.blender.blended_bones import check_way
 from ..rig.blender.clips import clips_of, moved_channels
-from ..rig.blender.dependencies import check_unmoved, followed_nodes
+from ..rig.blender.dependencies import check_unmoved, check_way, followed_nodes
 from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
 from ..rig.data.settings import check_switchable, mute_setting

@@ -15,8 +15,7 @@ from ..bake.keys import BoneKeys, check_keyable, key_times, write_keys
 from ..bake.stepping import stepping_lightly
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
-from ..rig.blender.blended_bones import shares_of
-from ..rig.blender.dependencies import followed_nodes
+from ..rig.blender.dependencies import followed_nodes, shares_of
 from ..rig.blender.rotations import (
     LOCATION,
     SCALE,

@@ -117,7 +117,6 @@ def collect(
 
 
 def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]]) -> Motion:
-    """The motion of a chain of which nothing is known yet."""
     names, pose_bones = bones_of[chain], armature_named(chain.armature).pose.bones
     bones = turned_bones(chain, names)
     modes = [pose_bones[name].rotation_mode for name in bones]
@@ -318,7 +317,6 @@ class _Kept:
         self.changed: set[ChainName] = set()
 
     def see(self) -> None:
-        """Compare with how it was at first."""
         for name, now in self._now().items():
             if now != self._first[name]:
                 self.changed.add(name)

@@ -91,13 +91,11 @@ def _leads(user: bpy.types.ID) -> bool:
 
 
 def _span(homes: list) -> tuple[float, float]:
-    """The first and the last frame of keys."""
     ranges = [tuple(curve.range()) for curves in homes for curve in curves if len(curve.keyframe_points)]
     return (min(each[0] for each in ranges), max(each[1] for each in ranges)) if ranges else (np.inf, -np.inf)
 
 
 def _move_slots(action: bpy.types.Action, apart: dict[str, list[bpy.types.ID]]) -> None:
-    """Move slots of an action, by their identifiers with their users, to a copy of it."""
     copy = action.copy()
     copy.name = f"{action.name} others"
     for identifier, users in apart.items():
@@ -152,7 +150,8 @@ def files_beside(path: Path) -> set[Path]:
         for entry in entries if isinstance(entries, list) else ():
             uri = entry.get("uri") if isinstance(entry, dict) else None
             if isinstance(uri, str) and not uri.startswith("data:"):
-                found.add((path.parent / _unquoted(uri)).resolve())
+                name = _QUOTED.sub(lambda code: bytes.fromhex(code[1].decode()), os.fsencode(uri))
+                found.add((path.parent / os.fsdecode(name)).resolve())
     return found
 
 
@@ -208,11 +207,6 @@ def _old_draco() -> Path | None:
     except ImportError:
         return None
     return dll_path()
-
-
-def _unquoted(uri: str) -> str:
-    """A URI without its %20 and the like."""
-    return os.fsdecode(_QUOTED.sub(lambda found: bytes.fromhex(found[1].decode()), os.fsencode(uri)))
 
 
 BLEND = ".blend"
@@ -323,8 +317,6 @@ def _write_vrm(path: str, frames: range, optimized: bool) -> None:
 
 
 def _begins(*starts: bytes) -> Callable[[Path], bool]:
-    """A test whether a file begins as one of these."""
-
     return lambda file: beginning(file, max(map(len, starts))).startswith(starts)
 
 
@@ -410,7 +402,6 @@ def open_file(file: Path) -> bool:
 
 
 def _new_scene() -> None:
-    """An empty file."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
 
 

@@ -1,4 +1,5 @@
-"""A pose into keys of an action, in bulk: the one place that knows how Blender's versions keep them."""
+"""A pose into keys of an action, in bulk: the one place that knows how Blender's versions keep them. And the keys of an
+F-Curve as arrays: read at once and written at once, all that they are."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -126,17 +126,14 @@ class BallJoint:
 
     @property
     def across_axis(self) -> Vector:
-        """An axis across the link."""
         return self.across
 
     @property
     def bends_one_way(self) -> bool:
-        """Whether a legal turn's opposite need not be legal."""
         return self.bend_max is None
 
     @property
     def free(self) -> bool:
-        """Whether every turn is legal."""
         return self.ranges is None and self.twist is None and self.cone is None
 
     @property
@@ -355,7 +352,6 @@ class ConeJoints(Sequence[Joint]):
         self.cones = [pi if angle is None or angle > pi else angle for angle in angles[1:]]
 
     def joints(self) -> tuple[Joint, ...]:
-        """All of them, root first."""
         if self._joints is None:
             free = [None] * len(self._directions)
             self._joints = _joints(self._directions, self._angles, free, free, self._before)

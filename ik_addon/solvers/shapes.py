@@ -243,7 +243,7 @@ def _best_of(
         if best[0] <= _NEGLIGIBLE:
             break
         found = _extreme(bends, start, -1.0)
-        span = _span(bends, found)
+        span = _placed(bends, found)[0][-1].length
         if span < best[0] - _NEGLIGIBLE:
             best = (span, found)
     return best
@@ -306,10 +306,6 @@ def _placed(bends: Sequence[Bend], angles: Sequence[float]) -> tuple[list[Vector
         axes.append(axis)
         points.append(points[-1] + carried @ Vector(bend.zero) * bend.length)
     return points, axes
-
-
-def _span(bends: Sequence[Bend], angles: Sequence[float]) -> float:
-    return _placed(bends, angles)[0][-1].length
 
 
 _STEPS = 24

@@ -203,7 +203,6 @@ def is_animated(ob: bpy.types.Object, path: str) -> bool:
 
 
 def _set_by(homes: Iterable) -> Iterator[tuple[str, int]]:
-    """The RNA paths, with the index, that F-Curves set."""
     for home in homes:
         for curve in home:
             if plays(curve):

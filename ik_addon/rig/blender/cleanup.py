@@ -60,7 +60,6 @@ class Scratch:
         self._before: set[int] | None = None
 
     def made(self, make: Callable[[], _Block]) -> _Block:
-        """Make one."""
         # Until its number is known, what was not there before is it.
         self._before = {each.session_uid for each in self._blocks}
         block = make()
@@ -69,11 +68,9 @@ class Scratch:
         return block
 
     def keep(self, block: bpy.types.ID) -> None:
-        """One of them stays."""
         self._uids.discard(block.session_uid)
 
     def remove(self) -> None:
-        """Remove them."""
         before = self._before
         gone = [
             each

@@ -52,7 +52,14 @@ def has_aside(ob: bpy.types.Object) -> bool:
 
 def held_by_bones(ob: bpy.types.Object) -> dict[str, HeldBone]:
     """What the bones of an armature object hold, by their names."""
-    return {bone.name: (bone.analytic_ik_enabled, getattr(bone, FOLLOWING), _channels(bone)) for bone in ob.pose.bones}
+    return {
+        bone.name: (
+            bone.analytic_ik_enabled,
+            getattr(bone, FOLLOWING),
+            ([value for name in REST for value in getattr(bone, name)]),
+        )
+        for bone in ob.pose.bones
+    }
 
 
 def put_bones_aside(ob: bpy.types.Object, bones: dict[str, HeldBone]) -> None:
@@ -134,10 +141,6 @@ def bring_back(ob: bpy.types.Object) -> int:
     ob.property_unset(_RECORDS)
     ob.update_tag()
     return count
-
-
-def _channels(bone: bpy.types.PoseBone) -> list[float]:
-    return [value for name in REST for value in getattr(bone, name)]
 
 
 def _lead_nowhere(action: bpy.types.Action) -> None:

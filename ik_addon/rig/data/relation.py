@@ -130,7 +130,6 @@ def wake(ob: bpy.types.Object, tips: Iterable[str]) -> bool:
 
 
 def _wakes(tip: bpy.types.PoseBone) -> bool:
-    """True if Blender evaluates the chain of an original tip with its trigger."""
     return (tip.analytic_ik_target is not None and is_tied(tip)) or is_tied(tip, loosely=True)
 
 

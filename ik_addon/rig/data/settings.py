@@ -39,7 +39,6 @@ def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
 
 
 def _switched(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
-    """A user or a script has switched a chain on or off."""
     if not pose_bone.analytic_ik_enabled:
         relation.untie(pose_bone)
     _tag(pose_bone, context)
@@ -68,7 +67,6 @@ class Setting:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that is allowed."""
         return self.options.get("min", -inf), self.options.get("max", inf)  # pyright: ignore[reportReturnType]
 
     def made(self, update: Update | None = None) -> object:

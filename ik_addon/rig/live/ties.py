@@ -171,7 +171,6 @@ def _copied_from(tip: bpy.types.PoseBone) -> str | None:
 
 
 def _mirror(tip: bpy.types.PoseBone) -> None:
-    """Make the settings of a mirrored copy those of the other side."""
     tip.analytic_ik_swivel = -tip.analytic_ik_swivel
     axis = tip.analytic_ik_straight_axis
     tip.analytic_ik_straight_axis = _MIRRORED_AXES.get(axis, axis)
@@ -185,7 +184,6 @@ def _seen(bone: bpy.types.PoseBone) -> Seen:
 
 
 def _keep(bone: bpy.types.PoseBone) -> None:
-    """Keep under which name a bone is seen now."""
     now = f"{bone.id_data.name}\n{bone.name}"
     if bone.analytic_ik_record_name != now:
         setattr(bone, NAME_RECORD, now)

@@ -117,7 +117,6 @@ class BoneReading:
 
     @property
     def last(self) -> "BoneReading":
-        """The last bone of the link."""
         return self.segments[-1] if self.segments else self
 
     def last_pose(self, pose_armature: Matrix) -> Matrix:
@@ -161,7 +160,6 @@ class EndBone:
     orientation: Quaternion
 
     def local_rotation(self, orientation: Quaternion, parent_pose: Matrix) -> Quaternion:
-        """The local rotation that gives it an orientation under its parent's pose."""
         fk_pose = self.reading.pose_armature
         turn = orientation @ self.reading.orientation(fk_pose).inverted()
         return self.reading.local_rotation(turn.to_matrix().to_4x4() @ fk_pose, parent_pose)
@@ -198,12 +196,10 @@ class Limb:
 
     @property
     def names(self) -> list[str]:
-        """Names of the chain's own bones, root first."""
         return [bone.name for link in self.bones for bone in (link, *link.segments)]
 
     @property
     def root_armature(self) -> Vector:
-        """Where the root's head is."""
         return self.bones[0].pose_armature.to_translation()
 
     def joints(self, poses_armature: Sequence[Matrix]) -> list[Vector]:

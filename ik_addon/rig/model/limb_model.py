@@ -103,7 +103,6 @@ class LimbModel:
 
     @property
     def names(self) -> list[str]:
-        """Names of the bones whose rotation it sets."""
         return [self.bones[k] for k in self.turned]
 
     @property
@@ -124,7 +123,6 @@ class LimbModel:
 
     @property
     def turned_modes(self) -> list[str]:
-        """Their rotation modes."""
         return [self.modes[k] for k in self.turned]
 
     @property
@@ -189,7 +187,6 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
 
 
 def _rest(bone: bpy.types.Bone) -> np.ndarray:
-    """The rest matrix of a bone in that of the bone above."""
     above = bone.parent.matrix_local.inverted_safe() if bone.parent else Matrix()
     return array_of(above @ bone.matrix_local)
 
@@ -222,7 +219,6 @@ class FkTrack:
 
     @property
     def is_still(self) -> bool:
-        """True if it is the same at all rows."""
         return len(self.turns) == len(self.heads) == len(self.end) == 1
 
 

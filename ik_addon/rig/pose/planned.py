@@ -21,8 +21,7 @@ from ..model.limb_model import AnimatedBones, LimbModel, controls_of, limb_model
 from .following import Hold, follow
 from .posing import FkPose
 from .reading import ArmatureReader, SceneReader, UnevenError, still_limb
-from .ready import ReadyChain, Solved, inherits_all, is_plain, ready_chain
-from .solving import PosedLimb
+from .solving import PosedLimb, ReadyChain, Solved, inherits_all, is_plain, ready_chain
 from .track_reading import read_fk, same_wishes
 from .track_solving import PlannedChain
 

@@ -3,6 +3,8 @@
 Numbers are written by a bone's own array properties: that tags nothing and copies nothing. Blender evaluates them when
 the trigger of the armature is tagged (relation.py). When Blender is about to copy an armature object anew, the original
 is lent the solution for the length of that update, or the copy would bring the FK pose and the skin be evaluated twice.
+`loans` alone does that: it remembers each FK value before the first write, and forgets it after the last. So whatever
+interrupts it, at any instruction, nothing is lost.
 """
 
 from array import array
@@ -165,20 +167,16 @@ class FkPose:
             self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
 
     def original(self, name: str) -> bpy.types.PoseBone:
-        """A bone of the original armature object."""
         return self._originals[name]
 
     def rotation(self, name: str) -> tuple[str, Raw]:
-        """Rotation mode of a bone and its FK rotation in that mode."""
         mode = self._originals[name].rotation_mode
         return mode, self._values(name, mode)
 
     def scale(self, name: str) -> Raw:
-        """FK scale of a bone."""
         return self._values(name, SCALE)
 
     def location(self, name: str) -> Raw:
-        """FK location of a bone."""
         return self._values(name, LOCATION)
 
     def _values(self, name: str, mode: str) -> Raw:

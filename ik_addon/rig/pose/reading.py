@@ -13,8 +13,7 @@ from ... import messages
 from ...solvers import ChainError, Kind, solver_for
 from ..blender.animation import animated_paths
 from ..blender.armatures import tag_pose
-from ..blender.blended_bones import Shares, shares_of, way_along
-from ..blender.dependencies import carriers
+from ..blender.dependencies import Shares, carriers, shares_of, way_along
 from ..blender.rotations import array_of, is_even, pose_matrix, posed_by_channels, quaternion_of, rotation_in
 from ..data import settings
 from ..data.relation import in_any_collection, place_of
@@ -141,14 +140,12 @@ class SceneReader:
         return ob.evaluated_get(self.depsgraph).is_evaluated
 
     def armature(self, ob: bpy.types.Object) -> "ArmatureReader":
-        """The reader of an armature object."""
         reader = self._armatures.get(ob.name_full)
         if reader is None:
             reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original)
         return reader
 
     def world_of(self, ob: bpy.types.Object) -> Matrix:
-        """Where an object is in the world."""
         if ob in self.moved:
             world = ob.matrix_basis
             if ob.parent is not None:
@@ -202,7 +199,6 @@ class ArmatureReader:
 
     @cached_property
     def fk(self) -> FkPose:
-        """Reads the FK pose of its bones."""
         return FkPose(self.ob, self._scene.depsgraph.scene, self.evaluated if self._scene.frame_changed else None)
 
     @cached_property
@@ -336,7 +332,6 @@ class ArmatureReader:
         return posed @ pose_bone.matrix.inverted_safe() if pose_bone.name in self._posed else None
 
     def parent_pose(self, pose_bone: bpy.types.PoseBone) -> Matrix | None:
-        """The pose matrix of an evaluated bone's parent; None without one."""
         return self.pose_of(pose_bone.parent) if pose_bone.parent else None
 
     def limb(self, tip_name: str, settings: Settings | None = None) -> Limb:
@@ -405,7 +400,6 @@ class ArmatureReader:
         return read_links(self.fk, chain, self.parent_pose(chain[0]), self.scale_of)
 
     def riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
-        """See `read_riding`; of evaluated bones."""
         return read_riding(self.fk, ends, parent_pose)
 
     def present_rotation(self, tip: bpy.types.PoseBone) -> Quaternion | None:

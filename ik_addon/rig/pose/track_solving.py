@@ -1,5 +1,7 @@
-"""Chains solved over frames: those of few links without limits all together in arrays, others frame by frame; and the
-bone that follows them."""
+"""What chains read and do over frames, as arrays: the first axis is the frame, of one row where nothing changes.
+
+Those of few links without limits are solved all together in arrays, others frame by frame; and the bone that follows
+them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +21,7 @@ from ..model.foot import rolled
 from ..model.limb import Wishes, limited_chain
 from ..model.limb_model import FkTrack, LimbModel, joints_of, local_rotations
 from .following import body_shifts
-from .ready import ReadyChain
+from .solving import ReadyChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,6 @@ class GoalTrack:
     settings: dict[str, np.ndarray]
 
     def at(self, k: int) -> Wishes:
-        """Target, pole and orientation at one of the frames."""
         target, pole, orientation = (
             rows if rows is None else rows[k if len(rows) > 1 else 0]
             for rows in (self.targets, self.poles, self.orientations)
@@ -83,7 +84,6 @@ class Reading:
     body: BodyTrack | None = None
 
     def at(self, k: int) -> "Reading":
-        """The same at one of the frames."""
         return Reading(self.model, _row(self.fk, k), _row(self.goal, k), 1, self.body and _row(self.body, k))
 
 
