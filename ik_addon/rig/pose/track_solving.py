@@ -54,8 +54,7 @@ class GoalTrack:
 
     def at(self, k: int) -> Wishes:
         target, pole, orientation = (
-            rows if rows is None else rows[k if len(rows) > 1 else 0]
-            for rows in (self.targets, self.poles, self.orientations)
+            rows if rows is None else rows[_row(k, rows)] for rows in (self.targets, self.poles, self.orientations)
         )
         return Wishes(
             Vector(target),
@@ -84,10 +83,12 @@ class Reading:
     body: BodyTrack | None = None
 
     def at(self, k: int) -> "Reading":
-        return Reading(self.model, _row(self.fk, k), _row(self.goal, k), 1, self.body and _row(self.body, k))
+        return Reading(
+            self.model, _track_at(self.fk, k), _track_at(self.goal, k), 1, self.body and _track_at(self.body, k)
+        )
 
 
-def _row(track, k: int):
+def _track_at(track, k: int):
     """A track at one of its frames."""
 
     def of(rows):
