@@ -243,7 +243,7 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
     yield Row("acceleration of hips over the captured one, for legs of 0.85 m, m/s2", 4, moved[1], others[1])
     harm = [[harms(clip) for clip in some] for some in ([capture], characters)]
     for k, (what, limit) in enumerate(
-        (("feet", 0.011), ("body", 0.008), ("feet in the mean, contacts found anew", 0.01))
+        (("feet", 0.011), ("body", 0.008), ("feet in the mean, contacts found again", 0.01))
     ):
         yield Row(f"planted twice, change of {what}", limit, *(max(h[k] for h in some) for some in harm))
     exact, contacts = clips.walk(60.0)
