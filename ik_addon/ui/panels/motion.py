@@ -6,8 +6,8 @@ from ... import messages
 from ...authoring.selection import all_tips, chain_armature
 from ...planting.scene.sources import kept_settings
 from ...rig.blender.file_memory import of_action
-from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
 from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
@@ -187,7 +187,9 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("analytic_ik.in_place", icon="PINNED")
         row.operator("analytic_ik.travel", icon="FORWARD")
-        layout.operator("analytic_ik.make_loop", icon="FILE_REFRESH")
+        row = layout.row(align=True)
+        row.operator("analytic_ik.make_loop", icon="FILE_REFRESH")
+        row.operator("analytic_ik.join_clips", icon="AUTOMERGE_ON")
 
 
 class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):

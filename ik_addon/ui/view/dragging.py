@@ -1,6 +1,6 @@
-"""What operators share that drag something in the 3D view: how a drag begins and ends, and numbers that are typed."""
+"""What operators share that are dragged in the 3D view: how they end, typed numbers, keys shown, and their handles."""
 
-from typing import ClassVar
+from collections.abc import Iterable
 
 import bpy
 from bpy.props import BoolProperty
@@ -11,8 +11,34 @@ from ..base import ChainOperator
 
 PRECISE = 0.1
 """Part of the movement that counts with Shift."""
-Keys = tuple[tuple[str, tuple[str, ...]], ...]
+_BRIGHT = (1.0, 0.88, 0.40)
+_OF_NUMBERS = "0123456789.-"
+_OF_ALL = (("Confirm", ("MOUSE_LMB", "EVENT_RETURN")), ("Cancel", ("MOUSE_RMB", "EVENT_ESC")))
+_SNAP = (("Snap", ("EVENT_CTRL",)), ("Precise", ("EVENT_SHIFT",)))
 """What keys do during a drag, with Blender's icons for them."""
+
+
+class TypedNumber:
+    """A number that is typed in a drag. value: None while it is none."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    @property
+    def value(self) -> float | None:
+        return float(self.text) if any(sign.isdigit() for sign in self.text) else None
+
+    def heard(self, event: bpy.types.Event) -> bool:
+        """Whether a key belongs to it."""
+        if event.type == "BACK_SPACE":
+            self.text = self.text[:-1]
+        elif event.ascii == "-":
+            self.text = self.text[1:] if self.text.startswith("-") else "-" + self.text
+        elif event.ascii and event.ascii in _OF_NUMBERS:
+            self.text += event.ascii if event.ascii != "." or "." not in self.text else ""
+        else:
+            return False
+        return True
 
 
 def in_pose_mode(context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -20,11 +46,14 @@ def in_pose_mode(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     return messages.NO_POSE_MODE() if ob == context.active_object and ob.mode != "POSE" else ""
 
 
-class DragOperator(ChainOperator):
-    """Operators whose options the mouse sets in a 3D view. Without one, or called with them, they act at once."""
+class DragsInView(ChainOperator):
+    """An operator that is dragged, and ends as Blender's own do.
+
+    It says whether what it drags is there (`goes_on`), what an event does (`heard`), what to do at the end
+    (`confirmed`), and brings back what was before (`restore`).
+    """
 
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
-    keys: ClassVar[Keys]
 
     release_confirm: BoolProperty(
         name="Confirm on Release",
@@ -32,65 +61,47 @@ class DragOperator(ChainOperator):
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
-    def begin(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        """Begin to drag; False: there is nothing under the mouse. Raises ChainError."""
-        raise NotImplementedError
-
-    def goes_on(self, context: bpy.types.Context) -> bool:
-        """Whether what is dragged is still there."""
-        raise NotImplementedError
-
-    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        """Do what an event says; False: it says nothing here. Raises ChainError."""
-        raise NotImplementedError
-
-    def restore(self, context: bpy.types.Context) -> None:
-        """All is as it was before the drag."""
-        raise NotImplementedError
-
-    def confirm(self, context: bpy.types.Context) -> None:
-        """Keep what was dragged."""
-        raise NotImplementedError
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        try:
-            if not self.begin(context, event):
-                return {"PASS_THROUGH", "CANCELLED"}
-        except ChainError as error:
-            return self.refuse(error)
+    def begin(self, context: bpy.types.Context) -> set[str]:
         context.window.cursor_modal_set("SCROLL_XY")
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        pressed = event.value == "PRESS"
+        if context.region_data is None or not self.goes_on(context):
+            self.cancel(context)
+            return {"CANCELLED"}
         released = self.release_confirm and event.type == "LEFTMOUSE" and event.value == "RELEASE"
+        if released or (event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"} and event.value == "PRESS"):
+            self.cancel(context)
+            self.confirmed(context)
+            return {"FINISHED"}
         try:
-            if context.region_data is None or not self.goes_on(context):
-                state = {"CANCELLED"}
-            elif pressed and event.type in {"ESC", "RIGHTMOUSE"}:
-                self.restore(context)
-                state = {"CANCELLED"}
-            elif released or (pressed and event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}):
-                self.confirm(context)
-                state = {"FINISHED"}
-            else:
-                # The view may be turned meanwhile, and what plays goes on.
-                return {"RUNNING_MODAL"} if self.heard(context, event) else {"PASS_THROUGH"}
+            if not (event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS"):
+                return self.heard(context, event)
         except ChainError as error:
-            self.restore(context)
-            state = self.refuse(error)
+            self.report({"ERROR"}, str(error))
+        self.restore(context)
         self.cancel(context)
-        return state
+        return {"CANCELLED"}
 
-    def show(self, context: bpy.types.Context, text: str) -> None:
-        """Say in the header how far the drag is, and in the status bar what keys do."""
-        keys = self.keys
+    def show(self, context: bpy.types.Context, text: str, keys: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+        """What is dragged in the header, and its keys in the status bar, as Blender shows those of its own tools."""
+
+        def draw(header: bpy.types.Header, _context: bpy.types.Context) -> None:
+            row = header.layout.row(align=True)
+            for name, icons in (*_OF_ALL, *keys, *_SNAP):
+                for icon in icons:
+                    row.label(text="", icon=icon)
+                # Some of these icons are wider than others.
+                row.separator(factor=1.0)
+                row.label(text=name)
+                row.separator(factor=1.5)
+
         context.area.header_text_set(text)
-        context.workspace.status_text_set(lambda header, _context: _draw_keys(header, keys))
+        context.workspace.status_text_set(draw)
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Leave nothing of the drag in the window. Blender ends it too: a window closes, or another file is opened."""
+        """Nothing of the drag is left in the window. Blender ends it so too: one closes, or another file is opened."""
         if context.area is not None:
             context.area.header_text_set(None)
         if context.workspace is not None:
@@ -99,31 +110,15 @@ class DragOperator(ChainOperator):
             context.window.cursor_modal_restore()
 
 
-def _draw_keys(header: bpy.types.Header, keys: Keys) -> None:
-    """As Blender shows those of its own tools."""
-    row = header.layout.row(align=True)
-    for text, icons in keys:
-        for icon in icons:
-            row.label(text="", icon=icon)
-        # Some of these icons are wider than others.
-        row.separator(factor=1.0)
-        row.label(text=text)
-        row.separator(factor=1.5)
-
-
-def typed(text: str, event: bpy.types.Event) -> str | None:
-    """The text of a number after a key was pressed; None: the key is none of a number's."""
-    if event.value != "PRESS":
-        return None
-    if event.type == "BACK_SPACE":
-        return text[:-1]
-    if event.ascii == "-":
-        return text.removeprefix("-") if text.startswith("-") else "-" + text
-    if event.ascii and event.ascii in "0123456789.":
-        return text if event.ascii == "." and "." in text else text + event.ascii
-    return None
-
-
-def number_of(text: str) -> float | None:
-    """The number that was typed, if it is one yet."""
-    return float(text) if any(sign.isdigit() for sign in text) else None
+def handle_for(
+    group: bpy.types.GizmoGroup, kind: str, operator: str, width: float, alpha: float
+) -> tuple[bpy.types.Gizmo, bpy.types.OperatorProperties]:
+    """A gizmo that starts a drag, and what it gives to the operator."""
+    gizmo = group.gizmos.new(kind)
+    gizmo.line_width, gizmo.alpha = width, alpha
+    gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
+    if kind == "GIZMO_GT_move_3d":
+        gizmo.draw_style, gizmo.draw_options = "RING_2D", {"ALIGN_VIEW"}
+    given = gizmo.target_set_operator(operator)
+    given.release_confirm = True
+    return gizmo, given

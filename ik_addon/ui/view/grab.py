@@ -1,45 +1,61 @@
-"""Grab: the operator that drags a joint of any body, the one that pins, and the tool in Pose Mode with a ring at each
-joint, filled where it is pinned.
-"""
+"""Grab: the operator that drags a joint of any body, and the one that pins."""
 
+from math import degrees
 from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
-from mathutils import Matrix, Vector
+from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_location_3d
+from mathutils import Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
-from ...rig.blender.armatures import is_changeable
-from ...rig.live.state import memory
+from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import ChainOperator, length_words, not_editable, registration_of
-from .dragging import DragOperator, in_pose_mode
+from .dragging import PRECISE, DragsInView, TypedNumber, in_pose_mode
 
 if TYPE_CHECKING:
+    from ...grabbing.scene.posing import GrabSession
+    from ...grabbing.scene.reading import GrabJoint
     from ...grabbing.solving.drag import GrabOptions
 
+_NEAR = 40.0
+"""Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
+_STEP, _FINE_STEP = 0.1, 0.01
+"""World units to which Ctrl snaps, and Ctrl with Shift."""
+_NOTICED = 1e-4
+"""Of the armature's size: a miss that is worth a word."""
+_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT"}
+_KEYS = (
+    ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
+    ("Pin", ("EVENT_P",)),
+    ("Keep Rotation", ("EVENT_R",)),
+    ("Balance", ("EVENT_B",)),
+    ("Heels", ("EVENT_H",)),
+    ("Look", ("EVENT_L",)),
+    ("Hips Stay", ("EVENT_ALT",)),
+)
 
-class ANALYTIC_IK_OT_grab(DragOperator):
+
+def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> "GrabJoint | None":
+    """The joint nearest to the mouse; None if none is near."""
+    mouse = Vector((event.mouse_region_x, event.mouse_region_y))
+    near, found = _NEAR * context.preferences.system.ui_scale, None
+    for joint in session.posed.joints():
+        place = location_3d_to_region_2d(context.region, context.region_data, joint.place(session.evaluated))
+        if place is not None and (place - mouse).length < near:
+            near, found = (place - mouse).length, joint
+    return found
+
+
+class ANALYTIC_IK_OT_grab(DragsInView):
     """Drag a hand, foot, hips, chest or head. Pinned feet and hands stay"""
 
     bl_idname = "analytic_ik.grab"
     bl_label = "Grab"
     needs = (in_pose_mode, not_editable)
     on_active_object = True
-    keys = (
-        ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
-        ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
-        ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
-        ("Pin", ("EVENT_P",)),
-        ("Keep Rotation", ("EVENT_R",)),
-        ("Balance", ("EVENT_B",)),
-        ("Heels", ("EVENT_H",)),
-        ("Look", ("EVENT_L",)),
-        ("Hips Stay", ("EVENT_ALT",)),
-        ("Snap", ("EVENT_CTRL",)),
-        ("Precise", ("EVENT_SHIFT",)),
-    )
 
     bone: StringProperty(
         name="Bone", description="Bone whose head is dragged; empty for the active bone", options={"SKIP_SAVE"}
@@ -88,51 +104,130 @@ class ANALYTIC_IK_OT_grab(DragOperator):
         if not name:
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
         place = Vector(self.location) if self.properties.is_property_set("location") else None
-        done = grab_bone(context, ob, name, place, self.pin_feet, self.given_options(), self.look)
+        done = grab_bone(context, ob, name, place, self.pin_feet, self._options(), self.look)
         held = messages.GRAB_HOLDS(names=messages.quoted(done.held)) if done.held else ""
-        if done.missed_world <= _NOTICED * (max(ob.dimensions) or 1.0):
+        if done.missed <= _NOTICED * (max(ob.dimensions) or 1.0):
             return messages.GRABBED(bone=name, held=held)
         self.level = "WARNING"
-        short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed_world))
+        short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed))
         return messages.GRABBED_SHORT(bone=name, held=held, short=short)
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        # There is no view to drag in, or the place is given.
-        at_once = context.region_data is None or self.properties.is_property_set("location")
-        return self.execute(context) if at_once else super().invoke(context, event)
-
-    def begin(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        from .grab_drag import GrabDrag
-
-        self._dragging = GrabDrag(self, context, event)
-        if self._dragging.bone:
-            # Its rings are seen in each drag, whatever tool is chosen.
-            context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
-        return bool(self._dragging.bone)
-
-    def goes_on(self, context: bpy.types.Context) -> bool:
-        return active_armature(context) == self._dragging.session.ob
-
-    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        return self._dragging.heard(context, event)
-
-    def restore(self, context: bpy.types.Context) -> None:
-        self._dragging.restore()
-
-    def confirm(self, context: bpy.types.Context) -> None:
-        self.bone, self.location = self._dragging.bone, self._dragging.head_world
-        self._dragging.session.key(context)
-
-    def given_options(self) -> "GrabOptions":
-        """How the body gives, as the options say."""
-        from ...grabbing.scene.posing import KEEPS
+    def _options(self) -> "GrabOptions":
         from ...grabbing.solving.drag import GrabOptions
 
-        return GrabOptions(self.hips == "MOVE", self.spine, self.balance, self.lift_heels, KEEPS[self.rotation])
+        return GrabOptions(self.hips, self.spine, self.balance, self.lift_heels, self.rotation)
 
+    # Dragging
 
-_NOTICED = 1e-4
-"""Of the armature's size: a miss that is worth a word."""
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        from ...grabbing.scene.posing import GrabSession
+
+        if context.region_data is None or self.properties.is_property_set("location"):
+            # There is no view to drag in, or the place is given.
+            return self.execute(context)
+        ob = active_armature(context)
+        try:
+            self._session = GrabSession(context, ob)
+            if self.at_mouse:
+                self.bone = getattr(_joint_at(self._session, context, event), "bone", "")
+                if not self.bone:
+                    return {"PASS_THROUGH", "CANCELLED"}
+            self.bone = self.bone or getattr(active_bone(ob), "name", "")
+            if self.bone not in ob.pose.bones:
+                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+            self._take_hold()
+            self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self._session.posed.joints()}
+            self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
+            self._axis, self._typed, self._hips = "", TypedNumber(), self.hips
+            self._place(context, event)
+        except ChainError as error:
+            return self.refuse(error)
+        # Its rings are seen in each drag, whatever tool is chosen.
+        context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
+        return self.begin(context)
+
+    def _take_hold(self) -> None:
+        """Of what is dragged, and by how much that is beside the head that the operator is told of."""
+        self._drag = self._session.posed.drag_of(self.bone, self.look)
+        self._start = self._session.start(self._drag)
+        self._beside = self._session.goal(self.bone, self._drag, Vector()) * -1.0
+
+    def goes_on(self, context: bpy.types.Context) -> bool:
+        return active_armature(context) == self._session.ob
+
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "MOUSEMOVE":
+            under = self._under(context, event)
+            self._moved += (under - self._last) * (PRECISE if event.shift else 1.0)
+            self._last = under
+        elif event.type in _MODIFIERS:
+            self.hips = "STAY" if event.alt else self._hips
+        elif event.value != "PRESS" or not self._pressed(context, event):
+            # The view may be turned meanwhile.
+            return {"PASS_THROUGH"}
+        self._place(context, event)
+        return {"RUNNING_MODAL"}
+
+    def confirmed(self, context: bpy.types.Context) -> None:
+        self.location = self._start + self._beside + self._offset
+        self._session.key(context)
+
+    def restore(self, _context: bpy.types.Context) -> None:
+        self._session.restore()
+        for bone, kind in self._pins.items():
+            set_pin(self._session.ob.pose.bones[bone], kind)
+
+    def _pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
+        """Whether a key means something here."""
+        if event.type in ("X", "Y", "Z"):
+            self._axis = "" if self._axis == event.type else event.type
+        elif event.type == "P":
+            joint = _joint_at(self._session, context, event)
+            if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
+                self._session.toggle_pin(joint.limb)
+        elif event.type == "R":
+            self.rotation = "FOLLOW" if self.rotation == "KEEP" else "KEEP"
+        elif event.type == "B":
+            self.balance = 0.0 if self.balance else 0.6
+        elif event.type == "H":
+            self.lift_heels = not self.lift_heels
+        elif event.type == "L":
+            self.look = not self.look
+            self._take_hold()
+        else:
+            return self._typed.heard(event)
+        return True
+
+    def _under(self, context: bpy.types.Context, event: bpy.types.Event) -> Vector:
+        """The point under the mouse, in the plane of the view through the joint, in the world."""
+        mouse = (event.mouse_region_x, event.mouse_region_y)
+        return region_2d_to_location_3d(context.region, context.region_data, mouse, self._start)
+
+    def _wanted(self, snap: bool, fine: bool) -> Vector:
+        """The way that the joint is to go."""
+        typed = self._typed.value
+        if typed is not None:
+            return Vector([typed if axis == (self._axis or "X") else 0.0 for axis in "XYZ"])
+        step = _FINE_STEP if fine else _STEP
+        moved = [round(number / step) * step if snap else number for number in self._moved]
+        return Vector([n if axis in (self._axis or "XYZ") else 0.0 for n, axis in zip(moved, "XYZ", strict=True)])
+
+    def _place(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        session, scene = self._session, context.scene
+        self._offset = self._wanted(event.ctrl, event.shift)
+        held = session.pins(self.bone, self._drag, self.pin_feet)
+        result = session.pose(context, self._drag, self._start + self._offset, held, self._options())
+        size, scale = session.posed.body.size, session.posed.world.median_scale
+        names = messages.quoted([session.posed.joint_bone(k) for k in held]) or "nothing"
+        parts = [f"Grab: {self.bone}  {length_words(scene, self._offset.length)}  {self._axis}", f"held: {names}"]
+        parts += [f"[{self._typed.text}|]"] if self._typed.text else []
+        turn, shift = (Vector(vector).length for vector in (result.turn, result.shift))
+        parts += [f"spine {degrees(turn):.0f}°"] if turn > 1e-3 else []
+        parts += [f"hips {length_words(scene, shift * scale)}"] if shift > 1e-3 * size else []
+        if result.missed > _NOTICED * size:
+            parts += [messages.GRAB_SHORT(length=length_words(scene, result.missed * scale))]
+        self.show(context, "    ".join(parts), _KEYS)
+        context.area.tag_redraw()
 
 
 class ANALYTIC_IK_OT_pin(ChainOperator):
@@ -149,10 +244,9 @@ class ANALYTIC_IK_OT_pin(ChainOperator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self.at_mouse and context.region_data is not None:
             from ...grabbing.scene.posing import GrabSession
-            from .grab_drag import joint_at
 
             try:
-                joint = joint_at(GrabSession(context, active_armature(context)), context, event)
+                joint = _joint_at(GrabSession(context, active_armature(context)), context, event)
             except ChainError as error:
                 return self.refuse(error)
             self.bone = joint.bone if joint else ""
@@ -172,131 +266,4 @@ class ANALYTIC_IK_OT_pin(ChainOperator):
         return ""
 
 
-_JOINT, _PIN, _BRIGHT = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15), (1.0, 0.88, 0.40)
-_SIZE = 0.09
-
-
-class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
-    """Drag the joints of a body."""
-
-    bl_idname = "ANALYTIC_IK_GGT_grab"
-    bl_label = "Grab"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "WINDOW"
-    bl_options = {"3D", "SHOW_MODAL_ALL"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        # After a file was opened Blender shows the rings of a tool that was in use before, whichever is now.
-        tool = context.workspace.tools.from_space_view3d_mode("POSE")
-        is_chosen = tool is not None and tool.idname == GrabTool.bl_idname
-        ob = active_armature(context)
-        return (
-            (
-                is_chosen
-                or any(each.bl_idname == ANALYTIC_IK_OT_grab.__name__ for each in context.window.modal_operators)
-            )
-            and ob is not None
-            and ob.mode == "POSE"
-            and is_changeable(ob)
-            and ob.data.pose_position == "POSE"
-        )
-
-    def setup(self, context: bpy.types.Context) -> None:
-        self.shown, self.joints = None, []
-        self.find(context)
-
-    def refresh(self, context: bpy.types.Context) -> None:
-        self.find(context)
-
-    def find(self, context: bpy.types.Context) -> None:
-        """The joints of the active armature; looked for again once it is another, or has other bones."""
-        from ...grabbing.scene.posing import GrabSession
-
-        ob = active_armature(context)
-        shown = (ob.name_full, *ob.pose.bones.keys()) if ob else None
-        if shown == self.shown:
-            return
-        self.shown = shown
-        self.gizmos.clear()
-        try:
-            session = GrabSession(context, ob) if ob else None
-        except ChainError:
-            # Dragged, it says why.
-            session = None
-        # Plain data: a session would die with the next undo.
-        self.joints = session.joints() if session else []
-        for joint in self.joints:
-            gizmo = self.gizmos.new("GIZMO_GT_move_3d")
-            gizmo.draw_style, gizmo.draw_options = "RING_2D", {"ALIGN_VIEW"}
-            gizmo.scale_basis, gizmo.line_width, gizmo.alpha = _SIZE, 2.0, 0.9
-            gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
-            given = gizmo.target_set_operator("analytic_ik.grab")
-            given.bone, given.release_confirm = joint.bone, True
-
-    def draw_prepare(self, context: bpy.types.Context) -> None:
-        try:
-            self.place(context)
-        except Exception:
-            self.shown, self.joints = None, []
-            memory.tell(messages.GIZMO_FAILED)
-
-    def place(self, context: bpy.types.Context) -> None:
-        """Put the rings where the joints are now."""
-        ob = active_armature(context)
-        if ob is None or self.shown is None or ob.name_full != self.shown[0]:
-            return
-        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-        ground = min((joint.lift(evaluated) for joint in self.joints if joint.leg), default=0.0)
-        for gizmo, joint in zip(self.gizmos, self.joints, strict=False):
-            height = joint.lift(evaluated) - ground if joint.leg else 0.0
-            is_held = joint.is_held(ob.pose.bones[joint.bone], height)
-            gizmo.matrix_basis = Matrix.Translation(joint.place(evaluated))
-            gizmo.color = _PIN if is_held else _JOINT
-            gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
-
-
-class GrabTool(bpy.types.WorkSpaceTool):
-    """Drag any joint of a body; pinned feet and hands stay."""
-
-    bl_space_type = "VIEW_3D"
-    bl_context_mode = "POSE"
-    bl_idname = "analytic_ik.grab_tool"
-    bl_label = "Grab Body"
-    bl_description = "Drag any joint of a body.\nPinned feet and hands stay"
-    bl_icon = "ops.pose.push"
-    bl_widget = "ANALYTIC_IK_GGT_grab"
-    bl_keymap = (
-        (
-            "analytic_ik.grab",
-            {"type": "LEFTMOUSE", "value": "CLICK_DRAG"},
-            {"properties": [("at_mouse", True), ("release_confirm", True)]},
-        ),
-        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
-        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
-        ("analytic_ik.pin", {"type": "P", "value": "PRESS"}, {"properties": [("at_mouse", True)]}),
-    )
-
-    @staticmethod
-    def draw_settings(_context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:
-        """The options in the header."""
-        given = tool.operator_properties("analytic_ik.grab")
-        for name in ("pin_feet", "hips", "spine", "balance", "lift_heels", "look"):
-            layout.prop(given, name)
-
-
-_register, _unregister = registration_of(__name__)
-
-
-def register() -> None:
-    """The rings, and the tool, where there is a window that has tools."""
-    _register()
-    if not bpy.app.background:
-        bpy.utils.register_tool(GrabTool, after={"builtin.transform"}, separator=True)
-
-
-def unregister() -> None:
-    """Take both away."""
-    if hasattr(GrabTool, "_bl_tool"):
-        bpy.utils.unregister_tool(GrabTool)
-    _unregister()
+register, unregister = registration_of(__name__)

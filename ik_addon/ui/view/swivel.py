@@ -19,13 +19,14 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
-from .dragging import PRECISE, DragOperator, in_pose_mode, number_of, typed
+from .dragging import PRECISE, DragsInView, TypedNumber, handle_for, in_pose_mode
 
 SWIVEL = "analytic_ik_swivel"
 _STEP, _FINE_STEP = radians(5.0), radians(1.0)
 """To which Ctrl snaps, and Ctrl with Shift."""
 _EDGE_ON = 0.17
 """Cosine between the view and the circle's axis below which the circle is seen from its edge."""
+_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
 _STRAIGHT = 1e-4
 """Part of the distance from root to tip by which a limb must bulge to have a circle."""
 
@@ -83,19 +84,12 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
     return Circle(Vector(centre), Vector(towards), Vector(across), evaluated.matrix_world.copy())
 
 
-class ANALYTIC_IK_OT_swivel(DragOperator):
+class ANALYTIC_IK_OT_swivel(DragsInView):
     """Swing the knee around. Hip and foot stay in place"""
 
     bl_idname = "analytic_ik.swivel"
     bl_label = "Swivel Knee"
     needs = (in_pose_mode, lambda context, ob: "" if live_tip(context) else messages.NO_CHAIN_ACTIVE(armature=ob.name))
-    keys = (
-        ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
-        ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
-        ("Snap", ("EVENT_CTRL",)),
-        ("Precise", ("EVENT_SHIFT",)),
-        ("0-9: Type Angle", ()),
-    )
 
     angle: FloatProperty(
         name="Angle",
@@ -113,49 +107,43 @@ class ANALYTIC_IK_OT_swivel(DragOperator):
         return ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        return self.execute(context) if context.region_data is None else DragOperator.invoke(self, context, event)
-
-    def begin(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        tip = _checked_tip(context)
-        circle = circle_of(tip.id_data, tip.name, context.view_layer.depsgraph)
-        if circle is None:
-            raise ChainError(messages.KNEE_STRAIGHT(bone=tip.name))
-        self._ob, self._tip, self._circle = tip.id_data.name, tip.name, circle
+        try:
+            tip = _checked_tip(context)
+            ob = tip.id_data
+            circle = circle_of(ob, tip.name, context.view_layer.depsgraph)
+            if circle is None:
+                raise ChainError(messages.KNEE_STRAIGHT(bone=tip.name))
+        except ChainError as error:
+            return self.refuse(error)
+        if context.region_data is None:
+            # There is no view to drag in.
+            return self.execute(context)
+        self._ob, self._tip, self._circle = ob.name, tip.name, circle
         self._start, self._was_set = getattr(tip, SWIVEL), tip.is_property_set(SWIVEL)
         self._last = self._seen(context, event)
-        self._dragged, self._typed = 0.0, ""
+        self._dragged, self._typed = 0.0, TypedNumber()
         self.angle = 0.0
         self._show(context)
-        return True
+        return self.begin(context)
 
     def goes_on(self, context: bpy.types.Context) -> bool:
         ob = chain_armature(context)
         return ob is not None and ob.name == self._ob and self._tip in ob.pose.bones
 
-    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        text = typed(self._typed, event)
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type == "MOUSEMOVE":
             self._drag(context, event)
-        elif text is not None:
-            self._typed = text
-        elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}:
-            return False
+        elif not (event.value == "PRESS" and self._typed.heard(event)) and event.type not in _MODIFIERS:
+            # The view may be turned meanwhile, and what plays goes on.
+            return {"PASS_THROUGH"}
         angle = self._angle_now(event)
         if angle != self.angle:
             self.angle = angle
             setattr(self._dragged_tip(context), SWIVEL, self._start + angle)
         self._show(context)
-        return True
+        return {"RUNNING_MODAL"}
 
-    def restore(self, context: bpy.types.Context) -> None:
-        tip = self._dragged_tip(context)
-        if self._was_set:
-            setattr(tip, SWIVEL, self._start)
-        else:
-            tip.property_unset(SWIVEL)
-            tag_pose(tip.id_data)
-
-    def confirm(self, context: bpy.types.Context) -> None:
+    def confirmed(self, context: bpy.types.Context) -> None:
         key_if_asked(context, self._dragged_tip(context), SWIVEL)
 
     def _dragged_tip(self, context: bpy.types.Context) -> bpy.types.PoseBone:
@@ -200,17 +188,24 @@ class ANALYTIC_IK_OT_swivel(DragOperator):
         self._last = seen
 
     def _angle_now(self, event: bpy.types.Event) -> float:
-        number = number_of(self._typed)
-        if number is not None:
-            return radians(number)
+        if self._typed.text:
+            return radians(self._typed.value or 0.0)
         if event.ctrl:
             step = _FINE_STEP if event.shift else _STEP
             return round(self._dragged / step) * step
         return self._dragged
 
+    def restore(self, context: bpy.types.Context) -> None:
+        tip = self._dragged_tip(context)
+        if self._was_set:
+            setattr(tip, SWIVEL, self._start)
+        else:
+            tip.property_unset(SWIVEL)
+            tag_pose(tip.id_data)
+
     def _show(self, context: bpy.types.Context) -> None:
-        text = f" [{self._typed}|]" if self._typed else ""
-        self.show(context, f"Swivel: {degrees(self._start + self.angle):.1f}°{text}")
+        typed = f" [{self._typed.text}|]" if self._typed.text else ""
+        self.show(context, f"Swivel: {degrees(self._start + self.angle):.1f}°{typed}", [("0-9: Type Angle", ())])
 
 
 def swivelling_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:
@@ -237,9 +232,6 @@ def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
     return tip
 
 
-_BRIGHT = (1.0, 0.88, 0.40)
-
-
 class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     """Swing the knee around its circle by dragging."""
 
@@ -264,20 +256,13 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         self.dial = self._gizmo("GIZMO_GT_dial_3d", 2.0, 0.55)
         self.dial.use_draw_scale = False
         self.handle = self._gizmo("GIZMO_GT_move_3d", 2.5, 0.9)
-        self.handle.draw_style = "RING_2D"
-        self.handle.draw_options = {"ALIGN_VIEW"}
         self.handle.scale_basis = 0.11
 
     def _gizmo(self, kind: str, width: float, alpha: float) -> bpy.types.Gizmo:
         from .shapes import KNEE_COLOUR
 
-        gizmo = self.gizmos.new(kind)
-        gizmo.color, gizmo.alpha = KNEE_COLOUR, alpha
-        gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
-        gizmo.line_width = width
-        gizmo.use_draw_modal = True
-        gizmo.hide = True
-        gizmo.target_set_operator("analytic_ik.swivel").release_confirm = True
+        gizmo, _ = handle_for(self, kind, "analytic_ik.swivel", width, alpha)
+        gizmo.color, gizmo.use_draw_modal, gizmo.hide = KNEE_COLOUR, True, True
         return gizmo
 
     def refresh(self, context: bpy.types.Context) -> None:
