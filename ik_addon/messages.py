@@ -586,6 +586,12 @@ LOOP_FAR = Refusal(
     "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight "
     "and nearly repeats."
 )
+JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
+JOIN_IN_PLACE = Refusal("Armature '{armature}': clip '{clip}' walks in place. Use Travel on it first.")
+NO_JOINT = Refusal(
+    "Armature '{armature}': the same feet never stand near the end of one clip and near the start of the other. Choose "
+    "clips that overlap by a step."
+)
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")

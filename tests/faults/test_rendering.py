@@ -19,7 +19,7 @@ from mathutils import Vector
 from ik_addon.bake.baking import bake, chains_of
 from ik_addon.rig.blender.evaluation import is_render_thread
 from ik_addon.rig.live import handlers as live
-from ik_addon.rig.pose.lending import Loans
+from ik_addon.rig.pose.posing import Loans
 
 from ..changes import CHANGES, REFUSED, walking
 from ..helpers.filmed import film, filmed_leg, set_up_renders

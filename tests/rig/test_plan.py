@@ -12,8 +12,7 @@ from ik_addon.rig.live import armature_plan
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
-from ik_addon.rig.pose.ready import ReadyChain
-from ik_addon.rig.pose.solving import solve_scene
+from ik_addon.rig.pose.solving import ReadyChain, solve_scene
 
 from ..changes import (
     AFTER,

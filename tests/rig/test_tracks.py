@@ -18,8 +18,7 @@ from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.planned import asked_now
 from ik_addon.rig.pose.reading import SceneReader
 from ik_addon.rig.pose.track_reading import PlacesNow, TrackReader
-from ik_addon.rig.pose.track_solving import solve_tracks
-from ik_addon.rig.pose.tracks import PlannedChain, Reading, channel_values
+from ik_addon.rig.pose.track_solving import PlannedChain, Reading, channel_values, solve_tracks
 
 from ..helpers.feet import follow, footed_leg, turn_target
 from .keys import any_rig, key, key_rotation

@@ -275,6 +275,7 @@ UNDONE = {
     "in_place": (walking, {}),
     "travel": (walking_in_place, {}),
     "make_loop": (walking, {}),
+    "join_clips": (walking, {"clip": "walk"}),
     "make_native": (sound, {}),
     "make_live": (native, {"only_selected": True}),
     "unmute": (muted, {}),
@@ -376,7 +377,7 @@ LACKS = {
     "make_native": "has no live chain. Add one first",
     "make_live": "has no native chain. Press Make Native first",
 }
-TRAVELING = ("root_motion", "in_place", "travel", "make_loop")
+TRAVELING = ("root_motion", "in_place", "travel", "make_loop", "join_clips")
 LACKS_RESULTS = {
     "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",
     "copy_certificate": "Armature 'leg' has no report. Check or bake its chains first",

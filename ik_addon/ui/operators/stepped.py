@@ -12,8 +12,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature, selected_bones
+from ...bake import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.certificate import MISSES, certificate_of, verdict_on_targets, verdicts_on_feet
-from ...bake.options import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.stepping import Progress, Steps, finish
 from ...planting.scene.sources import is_planted
 from ...rig.blender.clips import motion_of

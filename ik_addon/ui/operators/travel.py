@@ -174,6 +174,32 @@ What travels goes on, and feet in contact stay where they are"""
         return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
 
 
+class ANALYTIC_IK_OT_join_clips(SteppedOperator):
+    """Let another clip go on from this one. \
+They are joined where the same feet stand, and these stay"""
+
+    bl_idname = "analytic_ik.join_clips"
+    bl_label = "Join Clips"
+    label = "Joining"
+    needs = (not_editable,)
+    panel = "ANALYTIC_IK_PT_travel"
+
+    clip: StringProperty(name="Next Clip", description="Action that goes on from this one")
+    body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.drawn()
+        layout.prop_search(self, "clip", bpy.data, "actions")
+        layout.prop_search(self, "body", chain_armature(context).pose, "bones")
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...travel.joining import clips_joined
+
+        report = yield from clips_joined(context, ob, self.clip, self.body)
+        (first, last), distance = report["frames"], _length(context, report["difference"])
+        return messages.JOINED(clip=self.clip, frame=report["joint"][0], first=first, last=last, distance=distance)
+
+
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:
     bone, armature = report["root"], report["armature"]
     root = messages.BONE(bone=bone) if bone else messages.OBJECT(object=armature)

@@ -6,7 +6,7 @@ from bpy.props import IntProperty
 from ... import messages
 from ...authoring.blender_ik import is_adopted
 from ...authoring.selection import all_tips, are_tips, chain_armature, focus, select_bone
-from ...rig.data.control_links import has_controls
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
 from ..base import InSidebar, draw_sentence, length_words, registration_of

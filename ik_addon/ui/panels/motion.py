@@ -6,8 +6,8 @@ from ... import messages
 from ...authoring.selection import all_tips, chain_armature
 from ...planting.scene.sources import kept_settings
 from ...rig.blender.file_memory import of_action
-from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
 from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
@@ -33,6 +33,7 @@ from ..operators.travel import (
     ANALYTIC_IK_OT_back_to_live,
     ANALYTIC_IK_OT_bake_for_export,
     ANALYTIC_IK_OT_in_place,
+    ANALYTIC_IK_OT_join_clips,
     ANALYTIC_IK_OT_make_loop,
     ANALYTIC_IK_OT_root_motion,
     ANALYTIC_IK_OT_travel,
@@ -212,7 +213,9 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_in_place.bl_idname, icon="PINNED")
         row.operator(ANALYTIC_IK_OT_travel.bl_idname, icon="FORWARD")
-        layout.operator(ANALYTIC_IK_OT_make_loop.bl_idname, icon="FILE_REFRESH")
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_make_loop.bl_idname, icon="FILE_REFRESH")
+        row.operator(ANALYTIC_IK_OT_join_clips.bl_idname, icon="AUTOMERGE_ON")
 
 
 class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):

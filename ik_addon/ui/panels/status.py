@@ -6,7 +6,7 @@ from ... import messages
 from ...authoring.blender_ik import adoptable
 from ...authoring.selection import all_tips, character_of
 from ...rig.blender.armatures import has_editable_bones, is_changeable
-from ...rig.data.control_links import has_controls
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import Cure, Problem

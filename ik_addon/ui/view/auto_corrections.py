@@ -19,7 +19,7 @@ _GROUPED = {
 
 def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     # Only who corrects needs it.
-    from ...bake.curve_keys import SAME_TIME
+    from ...bake.keys import SAME_TIME
     from ...planting.scene.control_tracks import key_time, keyed_controls
     from ...planting.scene.keyed_moves import are_remembered, keyed_moves, remember_keys
 
