@@ -26,6 +26,7 @@ from ...authoring.selection import (
     select_object,
     show_chain,
 )
+from ...rig.blender.file_memory import file_memory
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
 from ...rig.data.undoing import actions_of, all_or_nothing
@@ -374,6 +375,11 @@ class SwitchOperator(ChainOperator):
         tips = chosen_tips(context, ob)
         with auto_keying(context) if self.insert_keys else nullcontext():
             self.switch(context, tips)
+        if ob.session_uid in file_memory.keys:
+            from ...planting.scene.keyed_moves import remember_keys
+
+            # What it keyed is no move to be corrected.
+            remember_keys(ob)
         if all(may_change(tip, "influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:

@@ -1,6 +1,7 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import degrees
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
@@ -42,6 +43,9 @@ _CYCLES = [
     ("WHOLE", "Whole Clip", "All frames"),
     ("RANGE", "Range", "From Start to End. The new action has only these frames"),
 ]
+
+_TURNED = 10.0
+"""Degrees by which a body may have turned at the end of a loop before it is worth a word."""
 
 
 class OfClip(ClipsMade, SteppedOperator):
@@ -170,7 +174,11 @@ What travels goes on, and feet in contact stay where they are"""
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         first, last = report["frames"]
-        return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
+        angle = abs(degrees(report["turned"]))
+        self.level = "WARNING" if angle > _TURNED else "INFO"
+        turned = messages.LOOP_TURNED(angle=angle) if angle > _TURNED else ""
+        distance = _length(context, report["difference"])
+        return messages.LOOPED(first=first, last=last, distance=distance, turned=turned)
 
 
 class ANALYTIC_IK_OT_join_clips(SteppedOperator):

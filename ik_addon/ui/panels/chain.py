@@ -300,7 +300,8 @@ def draw_body_state(layout: bpy.types.UILayout, context: bpy.types.Context, bone
         words, icon = messages.STATUS_BODY_STILL(), "CHECKMARK"
         if state.posed.excess_world:
             distance = length_words(context.scene, state.posed.excess_world)
-            words, icon = messages.STATUS_BODY_SHORT(distance=distance), "CON_DISTLIMIT"
+            short = messages.STATUS_BODY_TURNED_SHORT if bone.analytic_ik_body_turn else messages.STATUS_BODY_SHORT
+            words, icon = short(distance=distance), "CON_DISTLIMIT"
         elif state.posed.shift_world.length or state.posed.angle:
             distance, angle = length_words(context.scene, state.posed.shift_world.length), degrees(state.posed.angle)
             turned = messages.STATUS_BODY_TURNED(distance=distance, angle=angle)

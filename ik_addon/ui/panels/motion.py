@@ -38,6 +38,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         return ob is not None and has_controls(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
+        from ...planting.scene.kept_keys import CORRECTIONS, record
+
         layout, ob = self.layout, chain_armature(context)
         if draw_progress(layout, context, ANALYTIC_IK_PT_planting.__name__):
             return
@@ -49,6 +51,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         column.operator("analytic_ik.path_from_clip", icon="CURVE_PATH")
         report = of_action("plant", ob)
         if report is not None:
+            if any(own["on"] for own in record(ob, CORRECTIONS).get("entries", ())):
+                draw_sentence(layout, context, messages.BEFORE_CORRECTIONS(), "INFO")
             _draw_report(layout, context, report)
         _draw_keys(layout, context, ob)
         column = layout.column(align=True)
