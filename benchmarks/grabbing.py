@@ -119,11 +119,11 @@ def row_of(ob: bpy.types.Object, drags: int) -> str:
         for k in held:
             limb = body.limbs[k]
             rolls = limb.ball is not None and limb.found.toe in pose.moves
-            bone, place = (limb.found.end, limb.ball) if rolls and limb.ball else (limb.tip, limb.end)
+            bone, place = (limb.found.end, limb.ball) if rolls and limb.ball else (limb.links[-1], limb.end)
             pins = max(pins, off(ob, body, bone, place, place))
         if drag.kind == "LIMB":
             limb = body.limbs[drag.limb]
-            told = max(told, abs(off(ob, body, limb.tip, limb.end, goal) - pose.missed / body.size))
+            told = max(told, abs(off(ob, body, limb.links[-1], limb.end, goal) - pose.missed / body.size))
     turns, jumps = [], []
     for _ in range(max(drags // 20, 10)):
         drag, goal, held = drag_of(body, random)

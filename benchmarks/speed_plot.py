@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from .figures import BLUE, DARK, GREY, ORANGE, PICTURES, STYLE
 
-LIVE, BAKE = "ours / Blender IK", "nla.bake / ours"
+LIVE, BAKE = "Analytic IK / Blender's IK", "nla.bake / Analytic IK"
 
 
 def bars(ax: Axes, names: Sequence[str], values: Sequence[float], quicker: Sequence[bool], base: float) -> None:

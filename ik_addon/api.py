@@ -19,12 +19,12 @@ from mathutils import Vector
 from . import messages
 from .authoring.given_limbs import GivenLimbs, given_limbs
 from .authoring.rigging import rig_legs, rig_these, rigged_entry
+from .bake import Action, After
 from .bake.baking import chains_of
 from .bake.clips import Clips, clips_baked
-from .bake.options import Action, After
 from .bake.report import bare_entry, whole_report
 from .bake.stepping import Progress, finish
-from .grabbing.scene.posing import KEEPS, grab_bone
+from .grabbing.scene.posing import grab_bone
 from .grabbing.solving.drag import GrabOptions
 from .matching.match import source_matched
 from .matching.match_plan import Arms
@@ -181,9 +181,8 @@ def grab(
     ["spine"]}.
     """
     _check_armature(ob)
-    options = GrabOptions(hips == "MOVE", spine, balance, lift_heels, KEEPS[rotation])
-    done = grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options, look)
-    return {"missed": done.missed_world, "held": done.held, "turned": done.turned}
+    options = GrabOptions(hips, spine, balance, lift_heels, rotation)
+    return grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options, look)._asdict()
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

@@ -12,9 +12,8 @@ from mathutils import Vector
 
 from .. import messages
 from ..rig.blender.armatures import tag_pose
-from ..rig.blender.blended_bones import check_way
 from ..rig.blender.clips import clips_of, moved_channels
-from ..rig.blender.dependencies import check_unmoved, followed_nodes
+from ..rig.blender.dependencies import check_unmoved, check_way, followed_nodes
 from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
 from ..rig.data.settings import check_switchable, mute_setting
@@ -22,9 +21,8 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone, possible_end_bones
 from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
 from ..rig.model.order import live_tips
-from ..rig.pose.checks import check_targets
 from ..rig.pose.posing import Channel, write_fk
-from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame

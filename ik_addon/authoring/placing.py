@@ -11,11 +11,9 @@ from mathutils import Matrix, Quaternion, Vector
 from .. import messages
 from ..rig.blender.animation import animated_paths, drivers_of
 from ..rig.blender.armatures import is_changeable
-from ..rig.blender.blended_bones import basis_at, is_share_animated, shares_of
-from ..rig.blender.dependencies import followed_nodes, may_act
+from ..rig.blender.dependencies import basis_at, followed_nodes, is_share_animated, may_act, shares_of
 from ..rig.blender.rotations import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values, rotation_in
-from ..rig.pose.checks import control_words
-from ..rig.pose.reading import SceneReader
+from ..rig.pose.reading import SceneReader, control_words
 from ..solvers import ChainError
 
 

@@ -125,7 +125,6 @@ class FootCertificate:
 
     @property
     def is_sound(self) -> bool:
-        """True if the foot has contacts and stands in them."""
         return self.contacts > 0 and not any(map(self.has, FOOT_FAULTS))
 
 
@@ -147,12 +146,10 @@ class Certificate:
 
     @property
     def baked(self) -> bool:
-        """Whether it is of a bake, and not of a check."""
         return any(chain.keys for chain in self.chains)
 
     @property
     def worst_first(self) -> list[ChainCertificate]:
-        """Its chains, those that ask for a look before the others."""
         return sorted(self.chains, key=lambda chain: -chain.rank)
 
     @property
@@ -164,7 +161,6 @@ class Certificate:
 
     @property
     def is_sound(self) -> bool:
-        """True if every verdict is good."""
         return all(good for good, _ in self.verdicts)
 
     @property
@@ -392,7 +388,6 @@ _FootRow = tuple[FootCertificate, str, dict[str, float]]
 
 
 def _in_world(name: str) -> Callable[[_FootRow], str]:
-    """The cell of a figure that is a length."""
     return lambda row: f"{row[0].length * row[2][name]:.3g}"
 
 
@@ -471,7 +466,6 @@ _Row = TypeVar("_Row")
 
 
 def _table(entries: Sequence[_Row], columns: Sequence[tuple[str, Callable[[_Row], str]]]) -> Iterable[str]:
-    """A line for each entry, under headings."""
     rows = [
         [title for title, _ in columns],
         *([messages.one_line(cell(entry)) for _, cell in columns] for entry in entries),
@@ -486,7 +480,6 @@ def _table(entries: Sequence[_Row], columns: Sequence[tuple[str, Callable[[_Row]
 
 
 def _notes(chain: ChainCertificate) -> Iterable[str]:
-    """What there is to say of a chain besides its numbers."""
     if not chain.frames:
         yield messages.RESULT_OFF(bone=chain.bone)
     for kind, ranges in chain.ranges.items():

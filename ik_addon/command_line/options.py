@@ -15,9 +15,9 @@ import bpy
 
 from .. import messages
 from ..authoring.given_limbs import GivenLimbs, checked_limbs
+from ..bake import Action, After
 from ..bake.certificate import FIRST_WORDS
 from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, beginning, check_replaceable
-from ..bake.options import Action, After
 from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
 from ..planting.feet.judging import JUDGED

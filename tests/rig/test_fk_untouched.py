@@ -14,8 +14,8 @@ from ik_addon.rig.blender import evaluation as evaluating
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state
 from ik_addon.rig.model.order import live_tips
-from ik_addon.rig.pose import lending
-from ik_addon.rig.pose.lending import loans
+from ik_addon.rig.pose import posing
+from ik_addon.rig.pose.posing import loans
 
 from ..changes import CHANGES, Change, walking
 from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select, without_handlers
@@ -74,6 +74,7 @@ def drag(rig: Rig) -> None:
     rig.target.place((0.1, -0.4, 0.6))
 
 
+@pytest.mark.some(80)
 @pytest.mark.parametrize("change", [change for change in CHANGES.values() if not change.keyed], ids=str)
 def test_the_channels_hold_the_fk_pose_whatever_moves(change: Change):
     rig = walking()
@@ -276,7 +277,7 @@ def test_nothing_is_evaluated_within_a_frame_change(monkeypatch, stretches):
     lowest = -0.5 if stretches else 0.3
     key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, lowest), (0.0, 0.0, 0.3)])
     called = []
-    monkeypatch.setattr(lending, "evaluate", called.append)
+    monkeypatch.setattr(posing, "evaluate", called.append)
     monkeypatch.setattr(live, "evaluate_waiting", called.append)
     for frame in (2, 3, 4, 9, 12, 5):
         go_to(frame)

@@ -61,7 +61,8 @@ class Trunk:
         moves, move = [], (g.NO_TURN, shift)
         for pivot, share, bow_share in zip(self.pivots, self.shares, self.bow_shares, strict=True):
             part = g.turn_by(g.add(g.mul(rest, share), g.mul(bow, bow_share)))
-            move = g.after(g.about(g.moved(move, pivot), part), move)
+            at = g.moved(move, pivot)
+            move = g.after(g.bringing(part, at, at), move)
             moves.append(move)
         return moves
 

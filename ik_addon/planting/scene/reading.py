@@ -38,8 +38,7 @@ from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_b
 from ...rig.model.limb_model import joints_of
 from ...rig.model.order import ChainName, KnownOrders, live_tips
 from ...rig.pose.solving import solve_limb
-from ...rig.pose.track_solving import solve_tracks
-from ...rig.pose.tracks import Reading
+from ...rig.pose.track_solving import Reading, solve_tracks
 from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame

@@ -13,24 +13,21 @@ import numpy as np
 
 from .animation import bone_of_path, current_fcurve_collections, plays
 from .armatures import armature_objects
-from .file_memory import file_memory
+from .file_memory import file_memory, session
 
 Graphs = Sequence[bpy.types.Depsgraph]
 """The depsgraphs that show a scene."""
-
-_busy: list[list[bool]] = []
-"""For each evaluation in the middle of a pass whether handlers were called."""
 
 
 @contextmanager
 def _evaluating() -> Iterator[list[bool]]:
     called = [False]
     try:
-        _busy.append(called)
+        session.evaluations.append(called)
         yield called
     finally:
         # By identity: two of them may be equal.
-        _busy[:] = [each for each in _busy if each is not called]
+        session.evaluations[:] = [each for each in session.evaluations if each is not called]
 
 
 def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
@@ -98,9 +95,9 @@ def is_shown(depsgraph: bpy.types.Depsgraph, scene: bpy.types.Scene) -> bool:
 
 def is_evaluating() -> bool:
     """Whether handlers, which ask, are called on behalf of one of these."""
-    if _busy:
-        _busy[-1][0] = True
-    return bool(_busy)
+    if session.evaluations:
+        session.evaluations[-1][0] = True
+    return bool(session.evaluations)
 
 
 # A thread sees what was set in itself only, and Blender imports add-ons in its main thread.

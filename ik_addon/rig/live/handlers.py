@@ -28,12 +28,11 @@ from ..blender.evaluation import (
 )
 from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
-from ..data.control_links import keep_all
 from ..data.records import footprint_of
+from ..data.relation import keep_all
 from ..data.settings import target_and_pole
 from ..model.order import ChainName, live_tips
-from ..pose.lending import loans
-from ..pose.posing import shown_armatures, shown_numbers
+from ..pose.posing import loans, shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
 from .handler_lists import HandlerLists

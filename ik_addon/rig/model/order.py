@@ -150,7 +150,6 @@ class KnownOrders:
 
 
 def _turns(tip: bpy.types.PoseBone) -> tuple:
-    """A tip, and what of its settings says which bones it turns."""
     return tip.name, tip.analytic_ik_chain_count, tip.analytic_ik_use_rotation, tip.analytic_ik_foot_roll != 0.0
 
 
@@ -199,7 +198,8 @@ def _place_bodies(
             if name in bodies:
                 idle.discard(name)
                 tip = tips[chain]
-                if len(names) > 1 and tip.analytic_ik_target and not _moves_target(name, tip, known):
+                follows = len(names) > 1 and tip.analytic_ik_target
+                if follows and (tip.id_data.original, name.tip) not in movers_of_target(tip, known):
                     limbs[name].append(chain)
                 break
     for name in bodies:
@@ -216,11 +216,6 @@ def _place_bodies(
         near, far = _found(_read_by_body(bodies[name], [tips[chain] for chain in own]), chain_of_bone, known)
         order.movers[name] = (near | far) - {name}
         order.far_movers[name] = far - near - {name}
-
-
-def _moves_target(body: ChainName, tip: bpy.types.PoseBone, known: Known) -> bool:
-    """Whether a bone moves the target of a chain."""
-    return (tip.id_data.original, body.tip) in movers_of_target(tip, known)
 
 
 def _read_by_body(
