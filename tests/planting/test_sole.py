@@ -53,7 +53,9 @@ def test_feet_of_a_body_that_lies_down_show_no_sole():
     """They are as still and low as any, and turned as no foot stands."""
     clip = clips.walk(30.0)[0]
     count = 60
-    stays = {name: np.repeat(getattr(clip, name)[:, :1], count, axis=1) for name in ("hips", "knees", "ankles", "balls")}
+    stays = {
+        name: np.repeat(getattr(clip, name)[:, :1], count, axis=1) for name in ("hips", "knees", "ankles", "balls")
+    }
     down = turns_by(np.array((0.0, -1.4, 0.0)))
     lying = replace(
         clip,
