@@ -73,8 +73,8 @@ class Source:
 
 def source_of(name: str, captured: LegMotion) -> Source | None:
     """A captured clip, several times one after the other if it is a loop; None if nothing stands in it."""
-    ground, contacts = stands_on(captured, Options())
-    clip = ground.seen_from(captured)
+    stage = stands_on(captured, Options())
+    clip, contacts = stage.seen, stage.contacts
     if period_of(clip) and clip.frame_count < 3.0 * clip.fps:
         clip, contacts = unrolled(clip, _CYCLES), in_cycles(clip, contacts, _CYCLES)
     return Source(name, clip, contacts) if contacts.any() else None
