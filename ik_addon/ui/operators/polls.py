@@ -14,7 +14,7 @@ from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import is_native, native_tips, switched_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ...rig.status.problems import not_changeable
 
 Need = Callable[[bpy.types.Context, bpy.types.Object], str]
@@ -47,7 +47,7 @@ def none_native(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
-    if live_tips(ob) or switched_tips(ob):
+    if has_live_chains(ob) or switched_tips(ob):
         return ""
     return (messages.ALL_NATIVE if native_tips(ob) else messages.NO_LIVE_CHAIN)(armature=ob.name)
 

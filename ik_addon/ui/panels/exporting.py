@@ -9,7 +9,7 @@ import bpy
 from ... import messages
 from ...authoring.selection import focus
 from ...rig.blender.armatures import armature_objects
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ...rig.status.states import states_of
 from ..base import PartOfChainPanel, draw_sentence, registration_of
 from ..operators.certificates import ANALYTIC_IK_OT_lock_interface
@@ -48,7 +48,7 @@ class ANALYTIC_IK_PT_render(bpy.types.Panel):
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene.render.use_lock_interface:
             return False
-        return any(ob.pose and live_tips(ob) for ob in armature_objects() if context.scene in ob.users_scene)
+        return any(ob.pose and has_live_chains(ob) for ob in armature_objects() if context.scene in ob.users_scene)
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_sentence(self.layout, context, messages.INTERFACE_UNLOCKED(), "INFO")

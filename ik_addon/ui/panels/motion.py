@@ -9,7 +9,7 @@ from ...rig.blender.file_memory import of_action
 from ...rig.data.export_stash import has_aside
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
 from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
 from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
@@ -248,11 +248,11 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
         native = native_tips(ob)
         row = layout.row(align=True)
-        if live_tips(ob) or any(tip not in native for tip in all_tips(ob)):
+        if has_live_chains(ob) or any(tip not in native for tip in all_tips(ob)):
             row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
         if native:
             row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
-        elif live_tips(ob):
+        elif has_live_chains(ob):
             draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
         draw_muted(layout, context, ob)
 
