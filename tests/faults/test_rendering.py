@@ -191,7 +191,7 @@ def assert_bake_shows(render: Callable[[], Pictures], parts: int = 1) -> None:
 # Laws
 
 
-@pytest.mark.some(60)
+@pytest.mark.some(24)
 @pytest.mark.parametrize("name", FILMED)
 def test_pictures_are_those_of_the_bake(name, tmp_path):
     filmed(name)

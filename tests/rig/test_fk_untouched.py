@@ -74,6 +74,7 @@ def drag(rig: Rig) -> None:
     rig.target.place((0.1, -0.4, 0.6))
 
 
+@pytest.mark.some(80)
 @pytest.mark.parametrize("change", [change for change in CHANGES.values() if not change.keyed], ids=str)
 def test_the_channels_hold_the_fk_pose_whatever_moves(change: Change):
     rig = walking()

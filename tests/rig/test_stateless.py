@@ -72,6 +72,7 @@ def fresh_poses(seed: int, fk_keys: str, frames: set[float]) -> dict[float, Pose
     return poses
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("fk_keys", FK_KEYS)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_frame_has_one_pose_whatever_was_visited_before(seed, fk_keys):
@@ -85,6 +86,7 @@ def test_a_frame_has_one_pose_whatever_was_visited_before(seed, fk_keys):
         assert difference(pose, expected[frame]) < SAME, f"frame {frame}"
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("fk_keys", FK_KEYS)
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_a_frame_has_the_same_pose_after_save_and_reload(seed, fk_keys, tmp_path):
@@ -101,6 +103,7 @@ def test_a_frame_has_the_same_pose_after_save_and_reload(seed, fk_keys, tmp_path
         assert difference(pose_at(ob, frame), expected[frame]) < READ
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("fk_keys", FK_KEYS)
 @pytest.mark.parametrize("seed", range(200, 204))
 def test_a_frame_has_the_same_pose_after_undo_and_redo(seed, fk_keys):
@@ -121,6 +124,7 @@ def test_a_frame_has_the_same_pose_after_undo_and_redo(seed, fk_keys):
         assert difference(pose_at(bpy.data.objects["rig"], frame), expected[frame]) < SAME
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("fk_keys", FK_KEYS)
 @pytest.mark.parametrize("seed", range(300, 306))
 def test_influence_zero_is_the_fk_pose(seed, fk_keys):

@@ -126,6 +126,7 @@ def test_all_bones_point_and_the_end_bones_are_as_without_stretch(seed, count):
         assert matrix_difference(now[name].to_3x3(), before[name].to_3x3()) < EXACT
 
 
+@pytest.mark.some(36)
 @pytest.mark.parametrize("of_tip", INHERIT_SCALE)
 @pytest.mark.parametrize("of_end", INHERIT_SCALE)
 @pytest.mark.parametrize("turns_along", [True, False])
@@ -320,6 +321,7 @@ def pose_at(ob: bpy.types.Object, frame: float) -> dict[str, Matrix]:
     return evaluated(ob)
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("scale_keys", SCALE_KEYS)
 @pytest.mark.parametrize("seed", range(400, 408))
 def test_a_frame_has_one_pose_whatever_was_visited_before(seed, scale_keys):
@@ -336,6 +338,7 @@ def test_a_frame_has_one_pose_whatever_was_visited_before(seed, scale_keys):
         assert farthest(pose, expected[frame]) < 2e-6, f"frame {frame}"
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("scale_keys", SCALE_KEYS)
 @pytest.mark.parametrize("seed", range(420, 424))
 def test_influence_zero_is_the_fk_pose(seed, scale_keys):
@@ -360,6 +363,7 @@ def test_influence_zero_is_the_fk_pose(seed, scale_keys):
         assert farthest(pose_at(rig.ob, frame), expected[frame]) < 1e-6
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("scale_keys", ["none", "end", "one number of each"])
 @pytest.mark.parametrize("seed", range(440, 444))
 def test_a_frame_has_the_same_pose_after_save_and_reload(seed, scale_keys, tmp_path):
@@ -375,6 +379,7 @@ def test_a_frame_has_the_same_pose_after_save_and_reload(seed, scale_keys, tmp_p
         assert farthest(pose_at(ob, frame), expected[frame]) < 2e-6
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("scale_keys", ["none", "end", "one number of each"])
 @pytest.mark.parametrize("seed", range(460, 464))
 def test_a_frame_has_the_same_pose_after_undo_and_redo(seed, scale_keys):
@@ -469,6 +474,7 @@ def test_moving_one_of_two_targets_gives_what_a_fresh_scene_gives(seed):
     assert farthest(evaluated(upper.ob), now) < 5e-6
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("end", [switch_off, clamp, delete_target, no_influence, too_many_bones])
 @pytest.mark.parametrize("seed", range(3))
@@ -617,6 +623,7 @@ def test_the_fk_scale_is_there_at_once():
         assert scales(rig.ob) == {name: tuple(Vector(scale)) for name, scale in FK_SCALES.items()}
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("keep_pose", [True, False])
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("seed", range(4))
