@@ -1,8 +1,8 @@
 """Clips for a game engine: its goals of feet and hands are filled, and what it does not take as it is is said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import ceil, floor, hypot
 
 import bpy
 import numpy as np
@@ -53,12 +53,13 @@ def clips_baked_for_engine(context: bpy.types.Context, ob: bpy.types.Object, eng
     engine: "NONE" for no more than that. Raises ChainError, with nothing changed.
     """
     goals = {name: held for name, held in held_by_bones(ob).items() if name in goals_of(ob)}
+    grown = grown_clips(ob)
     report = yield from part_of(clips_baked_for_export(context, ob), 0, 1 + (engine != "NONE"))
     if engine == "NONE":
         return report
     try:
         put_bones_aside(ob, goals)
-        found = yield from part_of(engine_ready(context, ob, engine, clips_of(ob)), 1, 2)
+        found = yield from part_of(engine_ready(context, ob, engine, clips_of(ob), grown=grown), 1, 2)
     except BaseException:
         if has_aside(ob):
             back_to_live(ob)
@@ -67,13 +68,30 @@ def clips_baked_for_engine(context: bpy.types.Context, ob: bpy.types.Object, eng
     return report
 
 
+def grown_clips(ob: bpy.types.Object) -> dict[str, str]:
+    """By names of clips whose keys end between frames, what a bake makes of that: it has keys on frames alone."""
+    clips, found = clips_of(ob), {}
+    for clip in clips:
+        ends = [end for curves in clip.curves for curve in curves for end in curve.range()]
+        if any(abs(end - round(end)) > 1e-3 for end in ends and (min(ends), max(ends))):
+            to = {"start": floor(min(ends)), "end": ceil(max(ends))}
+            found[clip_name(clip, clips)] = messages.ENGINE_GROWN(first=min(ends), last=max(ends), **to)
+    return found
+
+
 def engine_ready(
-    context: bpy.types.Context, ob: bpy.types.Object, engine: str, clips: Chosen, frames: range | None = None
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    engine: str,
+    clips: Chosen,
+    frames: range | None = None,
+    grown: Mapping[str, str] | None = None,
 ) -> Steps[list[dict]]:
     """In steps: fill the goals of an engine in baked clips, and say what it does not take as it is; an entry for each
     clip.
 
     armature, engine: as given; clip: its name, "" for what plays over `frames`. filled: the goals. warnings: sentences.
+    grown: see `grown_clips`, before the bake.
     """
     whole = list(_of_armature(ob, ENGINES[engine]))
     names = [clip_name(clip, filter(None, clips)) if clip else "" for clip in clips]
@@ -84,6 +102,9 @@ def engine_ready(
         return {"armature": ob.name, "engine": engine, "filled": filled, "warnings": [*whole, *said]}
 
     found = yield from over_clips(ob, clips, work, frames)
+    for entry, name in zip(found, names, strict=True):
+        if grown and name in grown:
+            entry["warnings"].append(grown[name])
     return [{**entry, "clip": name} for entry, name in zip(found, names, strict=True)]
 
 

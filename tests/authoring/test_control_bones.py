@@ -222,6 +222,15 @@ def test_names_follow_the_character(kind, side, place, tip, end, names):
             assert bpy.utils.flip_name(bpy.utils.flip_name(name)) == name
 
 
+@pytest.mark.parametrize("pair", [("Lefthand", "RightHand"), ("hand_L", "hand_r")])
+def test_controls_of_a_pair_that_is_spelled_in_two_ways_mirror_each_other(pair):
+    left, right = (
+        control_names(FoundLimb("ARM", side, "", ("above", "below"), end, "", ""), pair)
+        for side, end in zip("LR", pair, strict=True)
+    )
+    assert [bpy.utils.flip_name(name) for name in left] == [*right]
+
+
 @pytest.mark.parametrize("as_bones", [True, False])
 def test_a_third_arm_takes_no_name_of_the_pair(as_bones):
     arms = {"robot_{}.L": 0.5, "{}.L": 0.2, "{}.R": -0.2}

@@ -164,6 +164,12 @@ def test_a_clip_of_two_frames_is_none():
 # Which frames
 
 
+def test_a_body_that_has_turned_is_told_of(capfd):
+    walker(Walk(root="", turn=0.3))
+    assert bpy.ops.analytic_ik.make_loop(cycle="WHOLE") == {"FINISHED"}
+    assert "The body turned by 17° and turns back in it" in capfd.readouterr().out
+
+
 def falling_at_the_end(walk: Walk, since: int) -> bpy.types.Object:
     """A walker that falls after its walk: its ends are far apart."""
     ob = walker(walk)

@@ -16,7 +16,7 @@ from ik_addon.rig.status.problems import warnings_of
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators import certificates as cures
 from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_switch_to_ik
-from ik_addon.ui.panels import exporting as properties_panel
+from ik_addon.ui.panels import menus as properties_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
