@@ -31,7 +31,7 @@ from ..blender.sampling import went_to_frame
 from ..data.records import footprint_of
 from ..data.relation import keep_all
 from ..data.settings import target_and_pole
-from ..model.order import ChainName, live_tips
+from ..model.order import ChainName, has_live_chains
 from ..pose.posing import loans, shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
@@ -272,7 +272,7 @@ def _changed_in(depsgraph: bpy.types.Depsgraph) -> tuple[set[Object], set[Object
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     solved_in(depsgraph)
     prepared = memory.was_prepared("UPDATE", scene.session_uid)
-    has_chains = memory.plan_of(scene) is not None or any(map(live_tips, posed_armatures(depsgraph)))
+    has_chains = memory.plan_of(scene) is not None or any(map(has_live_chains, posed_armatures(depsgraph)))
     if _lists.others_handle("depsgraph_update_post"):
         # First of all: of what they have removed not even the name can be asked for.
         if not has_chains:
@@ -356,7 +356,7 @@ def _solve_now() -> None:
     """Evaluate the scene that is shown, with its chains solved."""
     if memory.paused:
         memory.missed = True
-    elif any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+    elif any(ob.pose and has_live_chains(ob) for ob in armatures.armature_objects()):
         _guarded(_show)(bpy.context.scene)
 
 
