@@ -7,6 +7,7 @@ import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
@@ -93,7 +94,7 @@ def span_of(entries: list[dict]) -> range:
     return range(min(each[0] for each in frames), max(each[1] for each in frames) + 1)
 
 
-_LINES = re.compile(r"([1-9]\d*)-([1-9]\d*)$")
+_SPAN = re.compile(r"(-?\d+)-(-?\d+)$")
 _LONGEST_LIST = 100_000_000
 """Bytes of a list of files."""
 _OF_WORKERS = ("jobs", "cluster", "tries")
@@ -105,7 +106,12 @@ def many_options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     many = parser.add_argument_group("many files")
     many.add_argument("--files-from", metavar="LIST", help="text file with a path on each line, -: standard input")
-    many.add_argument("--lines", type=_lines, metavar="A-B", help="first and last line of LIST")
+    many.add_argument(
+        "--lines",
+        type=_lines,
+        metavar="A-B",
+        help="first and last line of LIST",
+    )
     many.add_argument(
         "--resume", action="store_true", help="leave out what --report lists without an error, if its output is there"
     )
@@ -119,7 +125,10 @@ def many_options() -> argparse.ArgumentParser:
     workers.add_argument("--jobs", type=_jobs, metavar="N", help="worker processes on this machine, or auto")
     workers.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler, or the file that it wrote")
     workers.add_argument(
-        "--tries", type=_tries, metavar="K", help="attempts at a file on which the worker process crashes (default: 2)"
+        "--tries",
+        type=_tries,
+        metavar="K",
+        help="attempts at a file on which the worker process crashes (default: 2)",
     )
     return parser
 
@@ -182,26 +191,28 @@ def check_run(options: argparse.Namespace, has_workers: bool) -> None:
                 options.usage_error(messages.NOT_ON_CLUSTER(option=f"--{name.replace('_', '-')}"))
 
 
-def _lines(text: str) -> tuple[int, int]:
-    match = _LINES.match(text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(messages.NO_LINES(text=text))
+def span(text: str, refusal: messages.Message, least: float) -> tuple[int, int]:
+    """The first and the last whole number of "1-250", from `least` on."""
+    match = _SPAN.match(text)
+    if match is None or not least <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(refusal(text=text))
     return int(match[1]), int(match[2])
+
+
+def whole(text: str, refusal: messages.Message) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(refusal(text=text))
+    return int(text)
+
+
+_lines = partial(span, refusal=messages.NO_LINES, least=1)
+_tries = partial(whole, refusal=messages.NO_TRIES)
 
 
 def _jobs(text: str) -> int:
     """A number of processes; 0 for as many as suit the machine."""
-    if text.lower() == "auto":
-        return 0
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(messages.NO_JOBS(text=text))
-    return int(text)
-
-
-def _tries(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(messages.NO_TRIES(text=text))
-    return int(text)
+    return 0 if text.lower() == "auto" else whole(text, messages.NO_JOBS)
 
 
 def _seconds(text: str) -> float:
