@@ -36,12 +36,21 @@ from .control_bones import (
     remove_bones,
     root_bone,
 )
-from .control_collections import control_bones, home_of, is_controls_home, is_local, pole_place, target_place
 from .end_bone import end_bone_of, limb_with_tip
 from .finding.limbs import FoundLimb
 from .keys import remove_animation
 from .knees import let_follow, pole_and_carriers, stop_following
-from .placing import Control, Placer, check_control
+from .placing import (
+    Control,
+    Placer,
+    check_control,
+    control_bones,
+    home_of,
+    is_controls_home,
+    is_local,
+    pole_place,
+    target_place,
+)
 
 ALLOWED = 1e-4
 """How far a bone may move, in chain lengths."""
@@ -345,7 +354,7 @@ def _checked(
 
 
 def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
-    """A new Empty in a collection: see control_collections.py."""
+    """A new Empty in a collection."""
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_type = display
     empty.empty_display_size = size

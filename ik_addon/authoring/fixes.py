@@ -19,8 +19,8 @@ from ..rig.model.order import live_tips
 from ..rig.status.problems import Cure, bones_left_behind, check_changeable, rotation_curves
 from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
-from .control_collections import home_of
 from .controls import new_target_control, remove_chain, words_of
+from .placing import home_of
 from .snap import snap_targets
 
 _FAR_ENOUGH = radians(45.0)

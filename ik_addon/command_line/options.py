@@ -25,8 +25,17 @@ from ..planting.feet.measures import FIGURES
 from ..planting.feet.options import GROUND_ITEMS, SHOWN
 from ..solvers import ChainError
 from ..travel.engines import ENGINES
-from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines, text_of
-from .given_path import read_path
+from .files import (
+    check_run,
+    is_foreign,
+    is_in_place,
+    many_options,
+    output_of,
+    read_list,
+    read_path,
+    take_lines,
+    text_of,
+)
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')
 """How a report begins. It may be too long to be read for this."""
