@@ -218,27 +218,20 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     loans.take_back()
     _after_update(scene, depsgraph)
     _tell_of_footprints(scene, depsgraph)
-    _tell_of_keys(scene, depsgraph)
+    _tell_within_frame(scene, depsgraph)
 
 
-@_guarded
-def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    _tell(scene, depsgraph, depsgraph.id_type_updated("ACTION"))
-
-
-@_guarded
-def _tell_of_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    # What a frame evaluates anew has not changed.
-    _tell(scene, depsgraph, keys_changed=False)
-
-
-def _tell(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys_changed: bool) -> None:
+def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, within: bool) -> None:
+    """within: within a frame; what another frame evaluates anew has not changed."""
     if memory.keys_may_change is None or depsgraph.mode != "VIEWPORT":
         return
     if scene.tool_settings.use_keyframe_insert_auto:
-        memory.keys_may_change(scene, keys_changed)
+        memory.keys_may_change(scene, within and depsgraph.id_type_updated("ACTION"))
     else:
         file_memory.keys.clear()
+
+
+_tell_within_frame, _tell_of_frame = (_guarded(partial(_tell_of_keys, within=within)) for within in (True, False))
 
 
 @_guarded
@@ -317,12 +310,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
 
 @persistent
 def take_back_first(*_: object) -> None:
-    """After an evaluation, before any other handler: the originals hold the FK pose again."""
-    loans.take_back()
-
-
-def before_saving(*_: object) -> None:
-    """What is saved is the FK pose."""
+    """After an evaluation, before any other handler, and before a file is saved: the originals hold the FK pose."""
     loans.take_back()
 
 
@@ -477,7 +465,7 @@ _lists = HandlerLists(
         "frame_change_post": frame_change_post,
         "depsgraph_update_pre": depsgraph_update_pre,
         "depsgraph_update_post": depsgraph_update_post,
-        "save_pre": before_saving,
+        "save_pre": take_back_first,
         "undo_pre": before_undoing,
         "redo_pre": before_undoing,
         "load_post": load_post,
