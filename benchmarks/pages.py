@@ -69,6 +69,13 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def rows_of(page: str, place: str) -> list[dict[str, str]]:
+    """The rows of a table that is in a place, by the titles of its columns."""
+    lines = _between((DOCS / page).read_text(encoding="utf-8"), place)[1].splitlines()
+    titles, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|"))
+    return [dict(zip(titles, row, strict=True)) for row in rows]
+
+
 def _head(titles: Sequence[str]) -> list[str]:
     return [_line(titles), f"|{' --- |' * len(titles)}"]
 

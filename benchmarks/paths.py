@@ -72,12 +72,14 @@ class Source:
 
 
 def source_of(name: str, captured: LegMotion) -> Source | None:
-    """A captured clip, several times one after the other if it is a loop; None if nothing stands in it."""
-    ground, contacts = stands_on(captured, Options())
-    clip = ground.seen_from(captured)
+    """A captured clip, several times one after the other if it is a loop; None if nothing stands in
+    it, or if it stays in place."""
+    stage = stands_on(captured, Options())
+    clip, contacts = stage.seen, stage.contacts
     if period_of(clip) and clip.frame_count < 3.0 * clip.fps:
         clip, contacts = unrolled(clip, _CYCLES), in_cycles(clip, contacts, _CYCLES)
-    return Source(name, clip, contacts) if contacts.any() else None
+    travels = np.ptp(clip.hips.mean(axis=0)[:, :2], axis=0).max() > clip.size
+    return Source(name, clip, contacts) if contacts.any() and travels else None
 
 
 def sources(files: Sequence[Path], words: Sequence[str]) -> Iterator[Source]:

@@ -31,8 +31,7 @@ def _carried_out() -> tuple[int, bool]:
     from . import register, unregister
     from .bake.saving import process
     from .batch.resident import WORK
-    from .batch.worker import work
-    from .batch.workers import worked_on
+    from .batch.workers import work, worked_on
     from .command_line import run
     from .command_line.console import leave_noise
 

@@ -50,8 +50,8 @@ def _is_page(link: str) -> bool:
 
 def on_page_markdown(markdown: str, page: Page, **_kwargs) -> str:
     """Put the lists of properties and operators, and of files, where pages have room for them."""
-    if page.parent and page.ancestors[-1].title != "Use":
-        # Who searches wants to do something first, and figures after it.
+    if page.ancestors and page.ancestors[-1].title == "Evidence":
+        # Who searches wants to do something; figures come after it.
         page.meta["search"] = {"boost": 0.3}
     markdown = markdown.replace(FILES, house()) if FILES in markdown else markdown
     return markdown.replace(API, api()) if API in markdown else markdown

@@ -20,11 +20,10 @@ from ..rig.model.limb import BoneReading, end_in_tip
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import Chain, ChainError
 from ..solvers.bending import is_straight, start_frame
-from .control_collections import CONTROL_BONES, control_bones, is_local, pole_place, target_place
 from .end_bone import Sole, sole_of, up_of
 from .finding.limbs import FoundLimb, find_limbs
 from .knees import let_follow, lets_follow, stop_following
-from .placing import Control, Placer
+from .placing import CONTROL_BONES, Control, Placer, control_bones, is_local, pole_place, target_place
 from .selection import active_bone, selected_bones
 
 

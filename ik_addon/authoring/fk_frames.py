@@ -44,8 +44,7 @@ from ..solvers.arrays import components_last, conjugate, multiply
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.chain import uneased
 from ..solvers.rows import start_rows
-from .control_collections import BEYOND
-from .placing import Control, Placer, check_control
+from .placing import BEYOND, Control, Placer, check_control
 
 BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
 """What a snap sets back, since target and pole alone shall carry the limb."""

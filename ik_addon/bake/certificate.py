@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import isfinite
 from pathlib import PurePath
@@ -251,15 +251,14 @@ def _frame(value: int) -> int:
     return value
 
 
-def _frame_or_none(value: int | None) -> int | None:
-    return None if value is None else _frame(value)
-
-
+_BY_TYPE = {
+    str: _text,
+    int: _count,
+    float: _number,
+    int | None: lambda value: value if value is None else _frame(value),
+}
 _READ: dict[str, Callable] = {
-    **dict.fromkeys(("armature", "bone", "solver"), _text),
-    **dict.fromkeys(("chain_count", "frames", "keys"), _count),
-    **dict.fromkeys(("max_error", "mean_error", "max_lag", "max_step_degrees", "length"), _number),
-    **dict.fromkeys(("worst_frame", "max_step_frame"), _frame_or_none),
+    each.name: _BY_TYPE[each.type] for each in fields(ChainCertificate) if each.name not in ("ranges", "clip")
 }
 """What a report says of a chain under the names of its certificate, but where."""
 

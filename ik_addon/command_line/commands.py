@@ -33,8 +33,7 @@ from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..travel.engines import engine_ready, grown_clips
 from .console import complain, say, shown
-from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
-from .given_path import curve_given
+from .files import armatures_of_scene, curve_given, ground_of, is_foreign, opened, save_output, span_of
 
 
 def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:

@@ -36,7 +36,6 @@ from ..rig.blender.rotations import (
 from ..rig.model.order import live_tips
 from ..solvers import Chain, ChainError, Goal, link_rotations, solve
 from ..solvers.arrays import quaternions
-from .cycle import best_cycle
 from .keying import (
     Film,
     Rows,
@@ -50,7 +49,17 @@ from .keying import (
     rows_for,
     turn_of,
 )
-from .motion import Passage, closed_poses, closed_turns, closed_values, headings_of, passage, passage_between, pivots_of
+from .motion import (
+    Passage,
+    best_cycle,
+    closed_poses,
+    closed_turns,
+    closed_values,
+    headings_of,
+    passage,
+    passage_between,
+    pivots_of,
+)
 from .root_motion import size_of, traveler
 
 

@@ -9,8 +9,8 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.control_bones import control_names, edit_bones
-from ik_addon.authoring.control_collections import CONTROL_BONES, control_bones
 from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
+from ik_addon.authoring.placing import CONTROL_BONES, control_bones
 from ik_addon.authoring.rigging import rig_limbs
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs

@@ -94,7 +94,7 @@ def test_a_claim_has_the_figure_of_its_table():
 PLACES = [
     (page.name, *found)
     for page in sorted((CHECKOUT / "docs").glob("*.md"))
-    for found in re.findall(r"<!-- ([\w, ]+): written by python -m (\S+) ", page.read_text())
+    for found in re.findall(r"<!-- ([\w, .]+): written by python -m (\S+) ", page.read_text())
 ]
 
 

@@ -12,8 +12,7 @@ from ik_addon.authoring.for_export import back_to_live
 from ik_addon.bake.formats import write_file
 from ik_addon.bake.stepping import finish
 from ik_addon.rig.blender.clips import clip_name, clips_of
-from ik_addon.travel.engine_bones import goals_of
-from ik_addon.travel.engines import clips_baked_for_engine, engine_ready, grown_clips
+from ik_addon.travel.engines import clips_baked_for_engine, engine_ready, goals_of, grown_clips
 
 from ..clips.characters import FRAMES, new_character, rigged_character, show
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update

@@ -10,8 +10,8 @@ from mathutils import Matrix
 from ik_addon.authoring import fixes as authoring_cures
 from ik_addon.authoring import snap
 from ik_addon.authoring import snap as switching
-from ik_addon.authoring.control_collections import control_bones
 from ik_addon.authoring.fixes import CURES, MAKES_CONTROLS
+from ik_addon.authoring.placing import control_bones
 from ik_addon.rig.status.problems import warnings_of
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators import certificates as cures

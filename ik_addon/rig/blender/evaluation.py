@@ -152,19 +152,15 @@ def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves
         return False
     key = ob.session_uid, scene.session_uid
     others, file_memory.silent[key] = file_memory.silent.get(key, []), curves
-    return all([_silence_in(ob, ob.evaluated_get(graph), curves, others) for graph in graphs])
-
-
-def _silence_in(
-    ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int], others: Sequence[int]
-) -> bool:
-    """others: the F-Curves that were silent before."""
-    home = _home(ob_evaluated)
-    if home is None or len(home) <= curves[-1]:
-        return False
-    # Both ends: keys that came or went have moved the others.
-    are_silent = curves == others and home[curves[0]].mute and home[curves[-1]].mute
-    return are_silent or _set_flags(ob, ob_evaluated, curves)
+    done = True
+    for copy in (ob.evaluated_get(graph) for graph in graphs):
+        home = _home(copy)
+        if home is None or len(home) <= curves[-1]:
+            done = False
+        # Both ends: keys that came or went have moved the others.
+        elif curves != others or not (home[curves[0]].mute and home[curves[-1]].mute):
+            done &= _set_flags(ob, copy, curves)
+    return done
 
 
 def _set_flags(ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int] = ()) -> bool:

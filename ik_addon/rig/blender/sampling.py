@@ -65,7 +65,10 @@ class Sampler:
     def _curves_of(self, ob: bpy.types.Object) -> "_Curves":
         curves = self._curves.get(ob)
         if curves is None:
-            curves = self._curves[ob] = _curves_of(ob)
+            curves = self._curves[ob] = {}
+            for home in current_fcurve_collections(ob.animation_data) if ob.animation_data else ():
+                for curve in home:
+                    curves.setdefault(curve.data_path, []).append(curve)
         return curves
 
     def _world(self, ob: bpy.types.Object) -> np.ndarray:
@@ -165,14 +168,6 @@ class Sampler:
 
 _Curves = dict[str, list[bpy.types.FCurve]]
 """The F-Curves that may play on an object, by path."""
-
-
-def _curves_of(ob: bpy.types.Object) -> _Curves:
-    curves: _Curves = {}
-    for home in current_fcurve_collections(ob.animation_data) if ob.animation_data else ():
-        for curve in home:
-            curves.setdefault(curve.data_path, []).append(curve)
-    return curves
 
 
 _CHANNELS = {*REST, *(f"delta_{name}" for name in REST)}

@@ -107,7 +107,7 @@ class ArmaturePlan:
         self.early: dict[int, tuple[Wishes, np.ndarray]] = {}
         self._object, self._uid = ob, ob.session_uid
         self._stands_alone: bool | None = None
-        self._tied: bool | None = None
+        self._tied: dict[int, bool] = {}
         self._placed: dict[int, bool] = {}
         self._channeled: dict[int, bool] = {}
         self._looked = [numbers_of(ob, model) for model in self.models]
@@ -179,7 +179,8 @@ class ArmaturePlan:
 
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
-        self._stands_alone = self._tied = None
+        self._stands_alone = None
+        self._tied.clear()
         self._placed.clear()
         self._channeled.clear()
         self.doubt()
@@ -446,14 +447,16 @@ class ArmaturePlan:
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
-        if self._tied or not (self.early or self.written or self._guessed):
-            return False
-        ob = self.object
-        if self._tied is None and ob is not None:
-            bones, led = ob.pose.bones, [model.led.name for model in self.models if model.led]
-            self._tied = all(is_tied(bones[model.tip]) for model in self.models)
-            self._tied &= all(is_tied(bones[name], loosely=True) for name in led)
-        return self._tied is False
+        ob, written = self.object, self.written.which if self.written else ()
+        return ob is not None and not all(self._is_tied(ob, k) for k in (*self.early, *self._guessed, *written))
+
+    def _is_tied(self, ob: bpy.types.Object, k: int) -> bool:
+        known = self._tied.get(k)
+        if known is None:
+            bones, model = ob.pose.bones, self.models[k]
+            known = is_tied(bones[model.tip]) and (not model.led or is_tied(bones[model.led.name], loosely=True))
+            self._tied[k] = known
+        return known
 
     def is_alone(self) -> bool:
         """Whether nothing but channels places the armature object, what of it carries or makes its chains, and their

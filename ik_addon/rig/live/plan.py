@@ -155,7 +155,7 @@ class LinkedPlan:
     unsteady: the chains that are read anew each time, with the reason. solved: of the chains that were on when it was
     made whether they were solved; misplaced: of those the ones without a place in the order, with the error. limbs: the
     bones that follow their limbs, with these.
-    tied: all of them are tied to their controls (relation.py).
+    tied: all of them are tied to their controls (relation.py). switched: which chains animation has switched on or off.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class LinkedPlan:
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self.chains: dict[str, dict[str, list[str]]] = {}
-        self._switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
+        self.switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
         self._rolling: dict[str, list[str]] = {}
         order = done.order
         own = {ob.name_full for ob in objects}
@@ -197,7 +197,7 @@ class LinkedPlan:
             found = self._planned(done, ob, bodies, movers, animated)
             switched = switched_tips(ob)
             if switched:
-                self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
+                self.switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
             if found:
                 late = {tip: messages.SWITCH_ANIMATED() for tip in switched}
                 self.armatures.append(ArmaturePlan(ob, found, late))
@@ -237,10 +237,6 @@ class LinkedPlan:
             else:
                 self.unsteady[ChainName(ob.name_full, tip)] = own
         return found
-
-    @property
-    def is_switching(self) -> bool:
-        return bool(self._switched)
 
     def found_again(self, objects: Mapping[int, bpy.types.Object]) -> bool:
         """After an undo: take the objects as they are now. False where one is gone. objects: by session numbers."""
@@ -326,12 +322,12 @@ class LinkedPlan:
         return found
 
     def is_switched(self, chain: ChainName) -> bool:
-        return any(ob.name_full == chain.armature and chain.tip in own for ob, own in self._switched.items())
+        return any(ob.name_full == chain.armature and chain.tip in own for ob, own in self.switched.items())
 
     def is_switched_so(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """True if all chains that animation switches are on or off as they were when the plan was made."""
         try:
-            return all(_switches(ob.evaluated_get(depsgraph), own) == own for ob, own in self._switched.items())
+            return all(_switches(ob.evaluated_get(depsgraph), own) == own for ob, own in self.switched.items())
         except ReferenceError:
             # The armature is gone.
             return False

@@ -72,7 +72,7 @@ class ScenePlan:
         self.armatures = [armature for part in self._parts for armature in part.armatures]
         self.unsteady = {chain: why for part in self._parts for chain, why in part.unsteady.items()}
         self.tied = all(part.tied for part in self._parts)
-        self._switching = [part for part in self._parts if part.is_switching]
+        self._switching = [part for part in self._parts if part.switched]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
             armature.among, armature.place = among, place

@@ -15,7 +15,7 @@ from ..blender.armatures import armature_objects, tag_pose
 from ..blender.cleanup import surely
 from ..blender.evaluation import restore_all_keys
 from ..blender.file_memory import file_memory
-from ..model.order import ChainName, live_tips
+from ..model.order import ChainName, has_live_chains
 from ..pose.posing import loans
 from .scene_plan import ScenePlan
 
@@ -146,7 +146,7 @@ def _before_drawing(look: Callable[[], bool]) -> None:
 def evaluate_chains() -> None:
     """Have all armature objects with live chains evaluated, and so their chains solved."""
     for ob in armature_objects():
-        if ob.pose and live_tips(ob):
+        if ob.pose and has_live_chains(ob):
             tag_pose(ob)
 
 

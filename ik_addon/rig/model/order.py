@@ -76,16 +76,24 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
 
     A rig that Rigify generates holds copies of the chains of its metarig; bones that it moves itself have none.
     """
-    bones = ob.pose.bones
-    enabled = np.zeros(len(bones), bool)
-    bones.foreach_get("analytic_ik_enabled", enabled)
-    rows = np.flatnonzero(enabled).tolist()
+    rows = np.flatnonzero(_enabled(ob)).tolist()
     tips = bones_at(ob, rows)
     if rows and is_rigify(ob):
         # As many bones of each chain as there are.
         own = ((tip, [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count or None]) for tip in tips)
         tips = (tip for tip, bones in own if not is_placed(bones))
     return [tip.name for tip in tips]
+
+
+def has_live_chains(ob: bpy.types.Object) -> bool:
+    """Whether an armature has live chains: sooner told than which."""
+    return bool(_enabled(ob).any()) and (not is_rigify(ob) or bool(live_tips(ob)))
+
+
+def _enabled(ob: bpy.types.Object) -> np.ndarray:
+    enabled = np.zeros(len(ob.pose.bones), bool)
+    ob.pose.bones.foreach_get("analytic_ik_enabled", enabled)
+    return enabled
 
 
 def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:

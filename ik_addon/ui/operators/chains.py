@@ -91,8 +91,8 @@ Selected objects become target and pole target, or new ones are made"""
         self.drawn("controls", "use_this_bone", "chain_count", "solver", "with_pole")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        from ...authoring.control_collections import control_bones
         from ...authoring.controls import add_chain
+        from ...authoring.placing import control_bones
         from ...authoring.rigging import chain_words, proposed_chain
 
         bone = active_bone(ob)

@@ -15,7 +15,7 @@ from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import has_editable_bones
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import is_native, native_tips, switched_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ..base import Need
 
 
@@ -46,7 +46,7 @@ def none_chosen(context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
-    if live_tips(ob) or switched_tips(ob):
+    if has_live_chains(ob) or switched_tips(ob):
         return ""
     return (messages.ALL_NATIVE if native_tips(ob) else messages.NO_LIVE_CHAIN)(armature=ob.name)
 

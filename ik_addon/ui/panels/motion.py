@@ -9,7 +9,7 @@ from ...rig.blender.file_memory import of_action
 from ...rig.data.export_stash import has_aside
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
 from ..operators.stepped import running
 from .status import NATIVE_ICON, draw_muted
@@ -226,11 +226,11 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout.operator("analytic_ik.bake_for_export", icon="EXPORT")
         native = native_tips(ob)
         row = layout.row(align=True)
-        if live_tips(ob) or any(tip not in native for tip in all_tips(ob)):
+        if has_live_chains(ob) or any(tip not in native for tip in all_tips(ob)):
             row.operator("analytic_ik.make_native", icon=NATIVE_ICON)
         if native:
             row.operator("analytic_ik.make_live", icon="LOOP_BACK")
-        elif live_tips(ob):
+        elif has_live_chains(ob):
             draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
         draw_muted(layout, context, ob)
 

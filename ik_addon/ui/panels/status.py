@@ -8,7 +8,7 @@ from ...authoring.selection import all_tips, character_of
 from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native, switched_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ...rig.status.problems import Cure, Problem
 from ...rig.status.states import ChainState, bends_backwards, body_of
 from ..base import columns_for, draw_sentence, fits, length_words
@@ -130,7 +130,7 @@ def draw_muted(
     layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, with_button: bool = True
 ) -> None:
     """Why such buttons are off, and the button that changes it; nothing while a chain is live."""
-    if not (live_tips(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
+    if not (has_live_chains(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
         draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
         if with_button:
             layout.operator("analytic_ik.unmute", icon="PLAY")
