@@ -9,7 +9,6 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import addon_utils
@@ -120,8 +119,6 @@ _COMPRESSIONS = {
 }
 _LIBRARIES = {"Draco": "bf_intern_draco_bridge", "meshopt": "bf_intern_meshopt_bridge"}
 """What decodes them, by the names that Blender asks for since it can read both."""
-_DECODERS = ("library", "draco", "gltf2_io_draco_compression_extension")
-"""Where Blender's importer says so: since Blender 5.1, and before for Draco alone."""
 _QUOTED = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
@@ -186,15 +183,30 @@ def _compressions_of(path: Path, where: str) -> list[str]:
 
 def _library(compression: str) -> Path | None:
     """Where Blender looks for what decodes a compression; None if it does not know it, or does not say where."""
-    for place in _DECODERS:
-        try:
-            found = import_module(f"io_scene_gltf2.io.com.{place}").dll_path
-        except ImportError:
-            continue
-        if place == _DECODERS[0]:
-            return found(_LIBRARIES[compression], compression)
-        return found() if compression == "Draco" else None
-    return None
+    try:
+        from io_scene_gltf2.io.com.library import dll_path  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        # Until Blender 5.1.
+        return _draco() if compression == "Draco" else None
+    return dll_path(_LIBRARIES[compression], compression)
+
+
+def _draco() -> Path | None:
+    try:
+        from io_scene_gltf2.io.com.draco import dll_path  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        return _old_draco()
+    return dll_path()
+
+
+def _old_draco() -> Path | None:
+    try:
+        from io_scene_gltf2.io.com.gltf2_io_draco_compression_extension import (  # pyright: ignore[reportMissingImports]
+            dll_path,
+        )
+    except ImportError:
+        return None
+    return dll_path()
 
 
 BLEND = ".blend"

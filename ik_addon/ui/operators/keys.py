@@ -130,12 +130,29 @@ A foot that stands takes its whole stance along"""
     bl_idname = "analytic_ik.apply_correction"
 
 
-for _name, _tool in (("moved", "Move"), ("rotated", "Rotate"), ("grabbed", "Grab")):
-    # One for each, for in the undo history it is one step with what moved the control.
-    _own = {"__module__": __name__, "__doc__": f"Apply the correction that Auto Keying keyed with {_tool}"}
-    _own |= {"bl_idname": f"analytic_ik.correct_{_name}", "bl_options": {"INTERNAL", "UNDO_GROUPED"}}
-    _class = f"ANALYTIC_IK_OT_correct_{_name}"
-    globals()[_class] = type(_class, (Correcting,), {**_own, "bl_undo_group": _tool})
+class ANALYTIC_IK_OT_correct_moved(Correcting):
+    """Apply the correction that Auto Keying keyed with Move"""
+
+    bl_idname = "analytic_ik.correct_moved"
+    # In the undo history it is one step with what moved the control.
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+    bl_undo_group = "Move"
+
+
+class ANALYTIC_IK_OT_correct_rotated(Correcting):
+    """Apply the correction that Auto Keying keyed with Rotate"""
+
+    bl_idname = "analytic_ik.correct_rotated"
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+    bl_undo_group = "Rotate"
+
+
+class ANALYTIC_IK_OT_correct_grabbed(Correcting):
+    """Apply the correction that Auto Keying keyed with Grab"""
+
+    bl_idname = "analytic_ik.correct_grabbed"
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+    bl_undo_group = "Grab"
 
 
 class OfCorrection(ChainOperator):

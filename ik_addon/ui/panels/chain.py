@@ -358,19 +358,52 @@ class LimitsPanel(BonePanel):
             value.prop(bone, angle, text="")
 
 
-def _in_both(content: type, name: str, within: str) -> None:
-    """Define the panels of a content, in the sidebar and under Properties > Bone. within: the name of the content in
-    whose panel it is; "": in that of the chain."""
-    for place, prefix, top in ((InSidebar, "ANALYTIC_IK_PT_", "sidebar"), (InBoneTab, "ANALYTIC_IK_PT_bone_", "")):
-        own = {"__module__": __name__, "__doc__": content.__doc__}
-        own["bl_parent_id"] = (prefix + (within or top)).removesuffix("_")
-        globals()[prefix + name] = type(prefix + name, (content, place, bpy.types.Panel), own)
+class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
+    """What a chain is set up with, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
 
 
-_in_both(SetupPanel, "setup", "")
-_in_both(AdvancedPanel, "advanced", "setup")
-_in_both(BodyPanel, "body", "")
-_in_both(LimitsPanel, "limits", "setup")
+class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
+    """What a chain is set up with, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
+
+
+class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
+    """What few chains need, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_setup"
+
+
+class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
+    """What few chains need, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
+
+
+class ANALYTIC_IK_PT_body(BodyPanel, InSidebar, bpy.types.Panel):
+    """How a bone follows its limbs, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_bone_body(BodyPanel, InBoneTab, bpy.types.Panel):
+    """How a bone follows its limbs, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
+
+
+class ANALYTIC_IK_PT_limits(LimitsPanel, InSidebar, bpy.types.Panel):
+    """The limits of a joint, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_setup"
+
+
+class ANALYTIC_IK_PT_bone_limits(LimitsPanel, InBoneTab, bpy.types.Panel):
+    """The limits of a joint, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
 
 
 class ANALYTIC_IK_PT_overlay(BonePanel, bpy.types.Panel):
