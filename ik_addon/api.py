@@ -19,9 +19,9 @@ from mathutils import Vector
 from . import messages
 from .authoring.given_limbs import GivenLimbs, given_limbs
 from .authoring.rigging import rig_legs, rig_these, rigged_entry
+from .bake import Action, After
 from .bake.baking import chains_of
 from .bake.clips import Clips, clips_baked
-from .bake.options import Action, After
 from .bake.report import bare_entry, whole_report
 from .bake.stepping import Progress, finish
 from .grabbing.scene.posing import grab_bone

@@ -36,7 +36,6 @@ from ..rig.blender.rotations import (
 from ..rig.model.order import live_tips
 from ..solvers import Chain, ChainError, Goal, link_rotations, solve
 from ..solvers.arrays import quaternions
-from .cycle import best_cycle
 from .keying import (
     Film,
     Rows,
@@ -50,7 +49,17 @@ from .keying import (
     rows_for,
     turn_of,
 )
-from .motion import Passage, closed_poses, closed_turns, closed_values, passage, passage_between, pivots_of
+from .motion import (
+    Passage,
+    best_cycle,
+    closed_poses,
+    closed_turns,
+    closed_values,
+    headings_of,
+    passage,
+    passage_between,
+    pivots_of,
+)
 from .root_motion import size_of, traveler
 
 
@@ -226,12 +235,14 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
     own = [Control(ob, name, turns=True) for name in keyed]
     on_legs = [Control(ob, name, turns=True) for path in paths for name in path]
     differences: list[float] = []
+    turned: list[float] = []
 
     def moved(film: Film) -> dict[Control, Rows]:
         goes, wanted = _wanted(film, line, controls, feet, free, fps)
         differences.append(_difference(film, goes))
         if differences[0] > _FAR * size_of(film):
             raise EndsApartError(_far_words(film, feet, differences[0]), film, feet)
+        turned.append(float(headings_of(turns_in(np.linalg.inv(goes) @ film.world(line[-1])))[-1]))
         rows = rows_for(film, wanted)
         for control in own:
             if control not in wanted and control not in line:
@@ -252,6 +263,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
         "body": hips.name,
         "frames": [film.frames.start, film.frames.stop - 1],
         "difference": differences[0],
+        "turned": turned[0],
     }
 
 

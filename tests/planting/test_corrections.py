@@ -133,6 +133,7 @@ def test_saved_loaded_and_copied_actions_have_their_corrections(tmp_path):
     before = all_bytes(ob)
     move(ob, sum(middle_stance(ob)) // 2)
     after = channels(ob)
+    assert "As planted, without corrections" in drawn(panel.ANALYTIC_IK_PT_planting).text()
     ob.animation_data.action.copy().use_fake_user = True
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "corrected.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "corrected.blend"))

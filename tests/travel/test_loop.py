@@ -15,8 +15,7 @@ from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.rig.blender.animation import current_fcurve_collections
 from ik_addon.solvers import ChainError
 from ik_addon.travel import make_loop, put_in_place, to_root, travel
-from ik_addon.travel.cycle import best_cycle
-from ik_addon.travel.motion import closed_poses, passage, passage_between, pivots_of
+from ik_addon.travel.motion import best_cycle, closed_poses, passage, passage_between, pivots_of
 
 from ..rig.rigs import BoneSpec, new_armature, update
 from ..scenes import EXACT, whole_state
@@ -162,6 +161,12 @@ def test_a_clip_of_two_frames_is_none():
 
 
 # Which frames
+
+
+def test_a_body_that_has_turned_is_told_of(capfd):
+    walker(Walk(root="", turn=0.3))
+    assert bpy.ops.analytic_ik.make_loop(cycle="WHOLE") == {"FINISHED"}
+    assert "The body turned by 17° and turns back in it" in capfd.readouterr().out
 
 
 def falling_at_the_end(walk: Walk, since: int) -> bpy.types.Object:

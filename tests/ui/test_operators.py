@@ -490,6 +490,12 @@ def test_they_say_what_they_did(capfd):
     assert "Removed the chain of shin" in said
 
 
+def test_in_edit_mode_it_is_said_to_leave_that():
+    rig = leg()
+    with editing(rig.ob), pytest.raises(RuntimeError, match=r"Armature 'leg' is in Edit Mode. Leave that first"):
+        bpy.ops.analytic_ik.add()
+
+
 def test_bones_made_since_are_found():
     rig = leg()
     with editing(rig.ob) as edit_bones:

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 import bpy
 from bpy.props import BoolProperty
 
+from ... import messages
 from ...solvers import ChainError
+from ..base import ChainOperator
 
 PRECISE = 0.1
 """Part of the movement that counts with Shift."""
@@ -39,12 +41,19 @@ class TypedNumber:
         return True
 
 
-class DragsInView:
+def in_pose_mode(context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature lacks that is active and not in Pose Mode."""
+    return messages.NO_POSE_MODE() if ob == context.active_object and ob.mode != "POSE" else ""
+
+
+class DragsInView(ChainOperator):
     """An operator that is dragged, and ends as Blender's own do.
 
     It says whether what it drags is there (`goes_on`), what an event does (`heard`), what to do at the end
     (`confirmed`), and brings back what was before (`restore`).
     """
+
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
     release_confirm: BoolProperty(
         name="Confirm on Release",

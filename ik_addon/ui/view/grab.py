@@ -10,11 +10,10 @@ from mathutils import Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
-from ...rig.blender.armatures import is_changeable
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
-from ..base import length_words, registration_of
-from .dragging import PRECISE, DragsInView, TypedNumber
+from ..base import ChainOperator, length_words, not_editable, registration_of
+from .dragging import PRECISE, DragsInView, TypedNumber, in_pose_mode
 
 if TYPE_CHECKING:
     from ...grabbing.scene.posing import GrabSession
@@ -50,26 +49,13 @@ def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.typ
     return found
 
 
-class GrabsInPoseMode:
-    """What the operators share: they need an armature in Pose Mode."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = active_armature(context)
-        missing = messages.NO_POSE_MODE() if ob is None or ob.mode != "POSE" else ""
-        if ob is not None and not is_changeable(ob):
-            missing = messages.ARMATURE_LINKED(armature=ob.name)
-        if missing:
-            cls.poll_message_set(missing)
-        return not missing
-
-
-class ANALYTIC_IK_OT_grab(GrabsInPoseMode, DragsInView, bpy.types.Operator):
+class ANALYTIC_IK_OT_grab(DragsInView):
     """Drag a hand, foot, hips, chest or head. Pinned feet and hands stay"""
 
     bl_idname = "analytic_ik.grab"
     bl_label = "Grab"
-    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    needs = (in_pose_mode, not_editable)
+    on_active_object = True
 
     bone: StringProperty(
         name="Bone", description="Bone whose head is dragged; empty for the active bone", options={"SKIP_SAVE"}
@@ -111,27 +97,21 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, DragsInView, bpy.types.Operator):
         name="At Mouse", description="Drag the joint under the mouse", options={"HIDDEN", "SKIP_SAVE"}
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...grabbing.scene.posing import grab_bone
 
-        ob = active_armature(context)
         name = self.bone or getattr(active_bone(ob), "name", "")
-        try:
-            if not name:
-                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-            place = Vector(self.location) if self.properties.is_property_set("location") else None
-            done = grab_bone(context, ob, name, place, self.pin_feet, self._options(), self.look)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        if not name:
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        place = Vector(self.location) if self.properties.is_property_set("location") else None
+        done = grab_bone(context, ob, name, place, self.pin_feet, self._options(), self.look)
         held = messages.GRAB_HOLDS(names=messages.quoted(done.held)) if done.held else ""
-        if done.missed > _NOTICED * (max(ob.dimensions) or 1.0):
-            short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed))
-            self.report({"WARNING"}, messages.GRABBED_SHORT(bone=name, held=held, short=short))
-        else:
-            self.report({"INFO"}, messages.GRABBED(bone=name, held=held))
         self._tell_unkeyed(done.unkeyed)
-        return {"FINISHED"}
+        if done.missed <= _NOTICED * (max(ob.dimensions) or 1.0):
+            return messages.GRABBED(bone=name, held=held)
+        self.level = "WARNING"
+        short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed))
+        return messages.GRABBED_SHORT(bone=name, held=held, short=short)
 
     def _tell_unkeyed(self, bones: list[str]) -> None:
         if bones:
@@ -166,8 +146,7 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, DragsInView, bpy.types.Operator):
             self._axis, self._typed, self._hips = "", TypedNumber(), self.hips
             self._place(context, event)
         except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.refuse(error)
         # Its rings are seen in each drag, whatever tool is chosen.
         context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
         return self.begin(context)
@@ -256,12 +235,13 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, DragsInView, bpy.types.Operator):
         context.area.tag_redraw()
 
 
-class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
+class ANALYTIC_IK_OT_pin(ChainOperator):
     """Pin or free a foot or hand for Grab"""
 
     bl_idname = "analytic_ik.pin"
     bl_label = "Pin"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (in_pose_mode, not_editable)
+    on_active_object = True
 
     bone: StringProperty(name="Bone", description="Bone of the limb; empty for the active one", options={"SKIP_SAVE"})
     at_mouse: BoolProperty(name="At Mouse", description="The joint under the mouse", options={"HIDDEN", "SKIP_SAVE"})
@@ -272,29 +252,23 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
 
             try:
                 joint = _joint_at(GrabSession(context, active_armature(context)), context, event)
-                self.bone = joint.bone if joint else ""
             except ChainError as error:
-                self.report({"ERROR"}, str(error))
-                return {"CANCELLED"}
+                return self.refuse(error)
+            self.bone = joint.bone if joint else ""
         return self.execute(context)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...grabbing.scene.posing import GrabSession
 
-        ob = active_armature(context)
         name = self.bone or getattr(active_bone(ob), "name", "")
-        try:
-            if name not in ob.pose.bones:
-                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-            session = GrabSession(context, ob)
-            drag = session.posed.drag_of(name)
-            if drag.limb < 0:
-                raise ChainError(messages.GRAB_NO_LIMB(bone=name))
-            session.toggle_pin(drag.limb)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        if name not in ob.pose.bones:
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        session = GrabSession(context, ob)
+        drag = session.posed.drag_of(name)
+        if drag.limb < 0:
+            raise ChainError(messages.GRAB_NO_LIMB(bone=name))
+        session.toggle_pin(drag.limb)
+        return ""
 
 
 register, unregister = registration_of(__name__)

@@ -19,7 +19,7 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
-from .dragging import PRECISE, DragsInView, TypedNumber, handle_for
+from .dragging import PRECISE, DragsInView, TypedNumber, handle_for, in_pose_mode
 
 SWIVEL = "analytic_ik_swivel"
 _STEP, _FINE_STEP = radians(5.0), radians(1.0)
@@ -84,12 +84,12 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
     return Circle(Vector(centre), Vector(towards), Vector(across), evaluated.matrix_world.copy())
 
 
-class ANALYTIC_IK_OT_swivel(DragsInView, bpy.types.Operator):
+class ANALYTIC_IK_OT_swivel(DragsInView):
     """Swing the knee around. Hip and foot stay in place"""
 
     bl_idname = "analytic_ik.swivel"
     bl_label = "Swivel Knee"
-    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    needs = (in_pose_mode, lambda context, ob: "" if live_tip(context) else messages.NO_CHAIN_ACTIVE(armature=ob.name))
 
     angle: FloatProperty(
         name="Angle",
@@ -100,26 +100,11 @@ class ANALYTIC_IK_OT_swivel(DragsInView, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        if ob is None or (ob == context.active_object and ob.mode != "POSE"):
-            cls.poll_message_set(messages.NO_POSE_MODE())
-            return False
-        if swivelling_tip(context) is None:
-            cls.poll_message_set(messages.NO_CHAIN_ACTIVE(armature=ob.name))
-            return False
-        return True
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            tip = _checked_tip(context)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tip = _checked_tip(context)
         setattr(tip, SWIVEL, getattr(tip, SWIVEL) + self.angle)
         key_if_asked(context, tip, SWIVEL)
-        return {"FINISHED"}
+        return ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         try:
@@ -129,8 +114,7 @@ class ANALYTIC_IK_OT_swivel(DragsInView, bpy.types.Operator):
             if circle is None:
                 raise ChainError(messages.KNEE_STRAIGHT(bone=tip.name))
         except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.refuse(error)
         if context.region_data is None:
             # There is no view to drag in.
             return self.execute(context)
@@ -277,7 +261,7 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     def _gizmo(self, kind: str, width: float, alpha: float) -> bpy.types.Gizmo:
         from .shapes import KNEE_COLOUR
 
-        gizmo, _ = handle_for(self, kind, ANALYTIC_IK_OT_swivel.bl_idname, width, alpha)
+        gizmo, _ = handle_for(self, kind, "analytic_ik.swivel", width, alpha)
         gizmo.color, gizmo.use_draw_modal, gizmo.hide = KNEE_COLOUR, True, True
         return gizmo
 
