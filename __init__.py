@@ -22,6 +22,6 @@ def unregister():
 
 def glTF2_pre_export_callback(export_settings):  # noqa: N802
     """Called by Blender's glTF exporter before it begins."""
-    from .ik_addon.ui.panels.exporting import warn_in_gltf
+    from .ik_addon.ui.panels.menus import warn_in_gltf
 
     warn_in_gltf(export_settings)

@@ -1,7 +1,7 @@
-"""What a release consists of: `uv run python .ci/zip.py FOLDER` makes the extension's zip there, and notes.md.
+"""What a release consists of: `uv run python .ci/zip.py FOLDER [TAG]` makes the extension's zip there, and notes.md.
 
 Blender's own tool builds the zip, one for all platforms. It comes with the bpy package: no Blender need be installed.
-The notes are those of this version in docs/release_notes.md.
+The notes are those of this version in docs/release_notes.md. A tag must be that of the manifest's version.
 """
 
 import re
@@ -18,9 +18,11 @@ TOOL = SCRIPTS / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
 TAGS = SCRIPTS / "modules" / "_bpy_internal" / "extensions" / "tags.py"
 
 
-def notes() -> str:
+def notes(tag: str | None) -> str:
     """The release notes of the version that the manifest has."""
     version = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
+    if tag not in (None, f"v{version}"):
+        raise SystemExit(f"The tag is {tag}, and the version in blender_manifest.toml {version}.")
     text = (CHECKOUT / "docs" / "release_notes.md").read_text(encoding="utf-8")
     found = re.search(rf"^## {re.escape(version)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     if found is None:
@@ -28,13 +30,13 @@ def notes() -> str:
     return found[1].strip() + "\n"
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, tag: str | None = None) -> None:
     """Make both."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "notes.md").write_text(notes(), encoding="utf-8")
+    (folder / "notes.md").write_text(notes(tag), encoding="utf-8")
     build = ["build", "--source-dir", CHECKOUT, "--output-dir", folder, "--valid-tags", TAGS]
     subprocess.run([sys.executable, TOOL, *build], check=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -227,8 +227,7 @@ def main() -> None:
         shown = [{"character": trial.character, "import": trial.how, **row} for trial, row in tried]
         chosen.json.write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
     print(tables(tried))
-    if chosen.write:
-        pages.write("characters.md", {"tables": tables(tried)})
+    pages.Page("characters.md", chosen.write).put("tables", tables(tried))
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""What all clips of a character cost: `python -m benchmarks.clips [--json] [--rounds N] [--rows PATTERN]`.
+"""What all clips of a character cost: `python -m benchmarks.clips [--rounds N] [--rows PATTERN] [--cpu] [--write]`.
 
 A walking capture of 25 bones (captures.py) as so many actions of 250 frames, its two legs rigged in all of them. All
 clips are baked at once (*Clips: All*), and in another scene one after the other, each assigned and baked by itself; of
@@ -9,7 +9,6 @@ medians of the quotients within a round.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
 
 import bpy
 
@@ -20,7 +19,7 @@ from ik_addon.rig.blender.clips import clips_of, play
 from ik_addon.rig.live import handlers as live
 
 from . import captures
-from .rounds import ratio, run, turns
+from .rounds import clock, ratio, run, turns
 
 FRAMES = range(1, 251)
 
@@ -42,9 +41,9 @@ class Row:
     def all_at_once(self) -> float:
         """Seconds that *Clips: All* takes."""
         ob = self._built()
-        start = perf_counter()
+        start = clock()
         bake_clips(bpy.context, chains_of([ob]), self.action, "KEEP")
-        return perf_counter() - start
+        return clock() - start
 
     def one_by_one(self) -> float:
         """Seconds that the bakes take by themselves, added."""
@@ -52,9 +51,9 @@ class Row:
         for clip in clips_of(ob):
             play(ob, clip)
             bpy.context.scene.frame_set(FRAMES[0])
-            start = perf_counter()
+            start = clock()
             bake(bpy.context, chains_of([ob]), FRAMES, self.action, "KEEP")
-            seconds += perf_counter() - start
+            seconds += clock() - start
         return seconds
 
     def measured(self, rounds: int) -> dict[str, object]:
@@ -91,4 +90,4 @@ def _rows() -> Sequence[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "clips")

@@ -1,4 +1,4 @@
-"""What is asked of Plant Feet, measured on captures: `python -m benchmarks.criteria FOLDER`.
+"""What is asked of Plant Feet, measured on captures: `python -m benchmarks.criteria FOLDER [--write]`.
 
 Plans for a CMU capture and for the characters of the folder, clean and spoiled: legs of other proportions (x1.1, x0.9)
 and a root that wanders (7 % of a leg). Characters walk in place; here they travel, four times around. Distances are in
@@ -21,6 +21,8 @@ from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import FootPlan, plan
+
+from . import pages
 
 SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 WALKS = [
@@ -48,11 +50,13 @@ class Row:
     naive: float = np.nan
     most: bool = True
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> list[str]:
+        """Its cells in the table."""
         met = [(x <= self.limit) if self.most else (x >= self.limit) for x in (self.capture, self.characters)]
         words = ["" if np.isnan(x) else f"{x:.3g}" for x in (self.capture, self.characters, self.naive)]
         told = " / ".join("-" if not word else "yes" if ok else "no" for ok, word in zip(met, words, strict=False))
-        return f"| {self.name} | {self.limit:g} | {' | '.join(words)} | {told} |"
+        return [self.name, f"{self.limit:g}", *words, told]
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,9 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
     def mean(kind: str) -> float:
         return float(np.mean([each[kind] for each in found]))
 
-    yield Row("1 agreement (F1) with labels, clean, mean", 0.87, own["clean"], mean("clean"), own["clean naive"], False)
+    yield Row("agreement (F1) with labels, clean, mean", 0.87, own["clean"], mean("clean"), own["clean naive"], False)
     naive = own["spoiled naive"]
-    yield Row("1 the same, spoiled, mean", 0.86, own["spoiled"], mean("spoiled"), naive, False)
+    yield Row("the same, spoiled, mean", 0.86, own["spoiled"], mean("spoiled"), naive, False)
 
     def counts(clip: LegMotion) -> float:
         each = [clips.every(clip, step) for step in (1, 2, 4, 5)]
@@ -161,14 +165,14 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
         return float(max(numbers) - min(numbers))
 
     spoiled = max(counts(clips.degraded(capture, *spoil)) for spoil in SPOILED)
-    yield Row("3 locks at 24, 30, 60, 120 fps differ by", 1, counts(capture), np.nan)
-    yield Row("3 the same, spoiled, worst", 1, spoiled, np.nan)
-    yield Row("6 slide in labeled contacts of balls, spoiled, after / before", 0.05, slide, mean("slide"))
+    yield Row("locks at 24, 30, 60, 120 fps differ by", 1, counts(capture), np.nan)
+    yield Row("the same, spoiled, worst", 1, spoiled, np.nan)
+    yield Row("slide in labeled contacts of balls, spoiled, after / before", 0.05, slide, mean("slide"))
     yield Row(
-        "7 locks cover labeled contacts of balls, clean", 0.83, own["clean covered"], mean("clean covered"), most=False
+        "locks cover labeled contacts of balls, clean", 0.83, own["clean covered"], mean("clean covered"), most=False
     )
     covered = own["spoiled covered"]
-    yield Row("7 the same, spoiled", 0.78, covered, mean("spoiled covered"), most=False)
+    yield Row("the same, spoiled", 0.78, covered, mean("spoiled covered"), most=False)
 
     def planned(case: Case, ground: str) -> FootPlan:
         return plan(case.clip, Options(), ground=test_planning.ground_of(ground, case.clip))
@@ -185,13 +189,13 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
         kind = "spoiled" if spoil else "clean"
         both = [float(worst(each, unreached, spoil)) for each in ([capture], characters)]
         yield Row(
-            f"8 frames out of reach, six grounds, {kind}", 0, *both, float(worst([capture], naive_unreached, spoil))
+            f"frames out of reach, six grounds, {kind}", 0, *both, float(worst([capture], naive_unreached, spoil))
         )
         both = [
             float(worst(each, lambda case: below(case, planned(case, "level"), "level"), spoil))
             for each in ([capture], characters)
         ]
-        yield Row(f"9 below level ground, {kind}", 0.001, *both)
+        yield Row(f"below level ground, {kind}", 0.001, *both)
         for name, grounds, limits in (("level", ["level"], (1.25, 1.5)), ("bumps, slopes", SLOPES, (1.3, 1.7))):
             each = [
                 worst(
@@ -205,18 +209,18 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
             for k, (what, limit) in enumerate(
                 zip(("knee speed", "knee acceleration", "foot speed"), (*limits, 1.15), strict=True)
             ):
-                yield Row(f"{12 if k == 2 else 11} {what}, {name}, {kind}", limit, each[0][k], each[1][k], hard[k])
+                yield Row(f"{what}, {name}, {kind}", limit, each[0][k], each[1][k], hard[k])
     mesh = [
         float(max(worst(each, lambda case, g=g: below(case, planned(case, g), g), True) for g in SLOPES))
         for each in ([capture], characters)
     ]
-    yield Row("9 below bumps and slopes, spoiled", 0.002, *mesh)
+    yield Row("below bumps and slopes, spoiled", 0.002, *mesh)
     for name, grounds, limit in (("slopes", SLOPES[1:], 0.001), ("bumps", SLOPES[:1], 0.01)):
         both = [
             float(max(worst(each, lambda case, g=g: over(case, planned(case, g), g), True) for g in grounds))
             for each in ([capture], characters)
         ]
-        yield Row(f"10 flat feet off the {name}, spoiled", limit, *both)
+        yield Row(f"flat feet off the {name}, spoiled", limit, *both)
 
     for on in (False, True):
         both = [
@@ -235,24 +239,22 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
         return np.array((np.linalg.norm(shifts, axis=1).max(), after - before))
 
     moved, others = body(capture), np.max([body(clip) for clip in characters], axis=0)
-    yield Row("13 body, clean, as captured: farthest", 0.07, moved[0], others[0])
-    yield Row("13 acceleration of hips over the captured one, for legs of 0.85 m, m/s2", 4, moved[1], others[1])
+    yield Row("body, clean, as captured: farthest", 0.07, moved[0], others[0])
+    yield Row("acceleration of hips over the captured one, for legs of 0.85 m, m/s2", 4, moved[1], others[1])
     harm = [[harms(clip) for clip in some] for some in ([capture], characters)]
     for k, (what, limit) in enumerate(
-        (("feet", 0.011), ("body", 0.008), ("feet in the mean, contacts found anew", 0.01))
+        (("feet", 0.011), ("body", 0.008), ("feet in the mean, contacts found again", 0.01))
     ):
-        yield Row(f"14 planted twice, change of {what}", limit, *(max(h[k] for h in some) for some in harm))
+        yield Row(f"planted twice, change of {what}", limit, *(max(h[k] for h in some) for some in harm))
     exact, contacts = clips.walk(60.0)
     again = plan(exact, Options(), contacts)
     stands = np.linalg.norm(again.ankles - exact.ankles, axis=2)[contacts.any(axis=1)].max() / exact.size
-    yield Row("14b a walk that stands exactly: change in contacts", 0.001, np.nan, stands)
+    yield Row("a walk that stands exactly: change in contacts", 0.001, np.nan, stands)
     shift = np.linalg.norm(again.shifts, axis=1).max() / exact.size
-    yield Row("14b its body", 0.002, np.nan, shift)
+    yield Row("its body", 0.002, np.nan, shift)
     began = process_time()
     plan(capture, Options(), ground=test_planning.ground_of("bumps", capture))
-    yield Row(
-        f"19 planning {capture.frame_count} frames, seconds of processor time", 0.5, process_time() - began, np.nan
-    )
+    yield Row(f"planning {capture.frame_count} frames, seconds of processor time", 0.5, process_time() - began, np.nan)
 
 
 def harms(clip: LegMotion) -> tuple[float, float, float]:
@@ -268,7 +270,7 @@ def harms(clip: LegMotion) -> tuple[float, float, float]:
     return float(ways[0].max()), float(np.linalg.norm(again.shifts, axis=1).max() / clip.size), float(ways[1].mean())
 
 
-def main() -> None:
+def main(is_written: bool) -> None:
     """Print a table."""
     capture = clips.cmu_walk()
     read = {}
@@ -281,15 +283,17 @@ def main() -> None:
         clip = read[name, action]
         walking, mask = clips.travelling(clip), labels.mask(spans, clip.frame_count)[..., :-1]
         labeled.append((walking, np.tile(mask, walking.frame_count // mask.shape[-1])))
-    print("| | asked | capture | characters | naive, capture | met |\n| --- | --- | --- | --- | --- | --- |")
-    for row in rows(capture, characters, labeled):
-        print(row, flush=True)
+    titles = ("", "asked", "capture", "characters", "naive, capture", "met")
+    made = (row.cells for row in rows(capture, characters, labeled))
+    pages.Page("motion_figures.md", is_written).keep("criteria", titles, made)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the captures, with the characters in characters/")
-    os.environ["ANALYTIC_IK_CAPTURES"] = str(parser.parse_args().folder.resolve())
+    parser.add_argument("--write", action="store_true", help="put the table into docs/motion_figures.md")
+    chosen = parser.parse_args()
+    os.environ["ANALYTIC_IK_CAPTURES"] = str(chosen.folder.resolve())
     from tests.planting import clips, labels, measures, test_captures, test_planning
 
-    main()
+    main(chosen.write)

@@ -24,7 +24,7 @@ from mathutils import Matrix
 import ik_addon
 from ik_addon.authoring.placing import Control
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.bake.curve_keys import bytes_of, set_bytes, times_of, write_curve
+from ik_addon.bake.keys import bytes_of, set_bytes, times_of, write_curve
 from ik_addon.bake.stepping import finish
 from ik_addon.planting import Options, last_report
 from ik_addon.planting.feet.clip import LegMotion

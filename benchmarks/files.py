@@ -1,4 +1,4 @@
-"""What files cost: `python -m benchmarks.files [--json] [--rounds N] [--rows PATTERN]`.
+"""What files cost: `python -m benchmarks.files [--rounds N] [--rows PATTERN] [--cpu] [--write]`.
 
 The command `plant` over so many clips of a walking capture of 25 bones (captures.py), written by Blender's own
 exporters beforehand: each in a file of its own, or all in one. Seconds are those of the command in this process; the
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import bpy
 
@@ -21,7 +20,7 @@ from ik_addon.command_line import run as command
 from ik_addon.rig.live import handlers as live
 
 from . import captures
-from .rounds import run
+from .rounds import clock, run
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,9 @@ class Row:
             for number in range(rounds):
                 output = Path(folder) / f"out{number}"
                 with _timed() as spent, redirect_stdout(sys.stderr):
-                    start = perf_counter()
+                    start = clock()
                     failed = command(["plant", *map(str, files), "--output-dir", str(output)])
-                    whole.append(perf_counter() - start)
+                    whole.append(clock() - start)
                 blender.append(sum(spent))
                 if failed or len([*output.iterdir()]) != len(files):
                     raise RuntimeError(f"{self.name}: the command failed")
@@ -91,11 +90,11 @@ def _timed() -> Iterator[list[float]]:
 
     def timed(work: Callable) -> Callable:
         def done(*given: object) -> object:
-            start = perf_counter()
+            start = clock()
             try:
                 return work(*given)
             finally:
-                spent.append(perf_counter() - start)
+                spent.append(clock() - start)
 
         return done
 
@@ -119,4 +118,4 @@ def _rows() -> list[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "files")

@@ -29,7 +29,7 @@ from ik_addon.grabbing.scene.posing import GrabSession
 from ik_addon.grabbing.solving import geometry as g
 from ik_addon.grabbing.solving.body import Body
 from ik_addon.grabbing.solving.drag import Drag, Pin, grabbed
-from ik_addon.grabbing.solving.skeleton import Channels, TruePose
+from ik_addon.grabbing.solving.skeleton import Channels
 
 matplotlib.use("Agg")
 
@@ -178,15 +178,12 @@ class Row:
     def of(body: Body, channels: Channels, seconds: float, pull: tuple[Drag, g.Point, dict[int, Pin]]) -> "Row":
         """Measured by the matrices of Blender's bones."""
         drag, goal, held = pull
-        true = TruePose(body.bones, channels)
         off = [0.0]
         for k in held:
             limb = body.limbs[k]
-            bone, start = (limb.found.toe, limb.ball) if limb.ball else (limb.tip, limb.end)
-            off.append(g.distance(true.end(bone, start), start) / body.size)
-        bone = body.limbs[drag.limb].tip if drag.limb >= 0 else {"HIPS": body.hips}.get(drag.kind, body.chest)
-        bone = body.neck.links[-1] if drag.kind == "HEAD" and body.neck else bone
-        short = g.distance(true.end(bone, drag.start(body)), goal) / body.size
+            bone, start = (limb.found.toe, limb.ball) if limb.ball else (limb.links[-1], limb.end)
+            off.append(g.distance(channels.end(bone, start), start) / body.size)
+        short = g.distance(channels.end(drag.bone(body), drag.start(body)), goal) / body.size
         before = body.bones.turns
         dots = [abs(sum(map(float.__mul__, before[k], turn))) for k, turn in channels.turns.items()]
         return Row(channels, seconds, max(off), short, sqrt(sum((2.0 * acos(min(1.0, dot))) ** 2 for dot in dots)))
@@ -206,19 +203,15 @@ def by_squares(body: Body, pull: tuple[Drag, g.Point, dict[int, Pin]]) -> Row:
     """As a solver by least squares does it."""
     start = thread_time()
     moves = Squares(body, *pull).solved()
-    seconds, channels = thread_time() - start, Channels()
-    channels.write(body.bones, moves, moves, body.size)
+    seconds, channels = thread_time() - start, Channels(body.bones)
+    channels.write(moves, moves)
     return Row.of(body, channels, seconds, pull)
 
 
 def farthest_joint(body: Body, one: Channels, other: Channels) -> float:
     """How far a bone's head is apart between two poses at most, of the body's size."""
-    poses = [TruePose(body.bones, each) for each in (one, other)]
     bones = [bone for limb in body.limbs for bone in limb.links] + body.line
-    return (
-        max(float(np.linalg.norm(poses[0].pose(bone)[:3, 3] - poses[1].pose(bone)[:3, 3])) for bone in bones)
-        / body.size
-    )
+    return max(float(np.linalg.norm((one.pose(bone) - other.pose(bone))[:3, 3])) for bone in bones) / body.size
 
 
 # Pictures

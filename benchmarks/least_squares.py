@@ -44,9 +44,7 @@ class Squares:
         limbs = body.limbs
         self.ends = [(number[limbs[k].links[-1]], np.array(limbs[k].end)) for k in self.held]
         self.turned = [number[limbs[k].found.end] for k in self.held if limbs[k].found.end >= 0]
-        carrier = limbs[self.drag.limb].links[-1] if self.drag.limb >= 0 else body.chest
-        carrier = {"HIPS": body.hips, "HEAD": body.neck.links[-1] if body.neck else -1}.get(self.drag.kind, carrier)
-        self.dragged = number[carrier], np.array(self.drag.start(body))
+        self.dragged = number[self.drag.bone(body)], np.array(self.drag.start(body))
 
     def posed(self, numbers: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Turns (m, 3, 3) and shifts (m, 3) of the joints, for m rows of numbers: a shift, then rotation vectors."""

@@ -1,4 +1,4 @@
-"""What a live frame costs: `python -m benchmarks.live [--json] [--rounds N] [--rows PATTERN]`.
+"""What a live frame costs: `python -m benchmarks.live [--rounds N] [--rows PATTERN] [--cpu] [--write]`.
 
 The same scene with nothing that follows (the floor), with Blender's IK constraint and with ours; our handlers are on
 for ours alone. Each round builds the scene anew and goes through the frames with `frame_set` twice: playback loops, so
@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import cos, sin
 from statistics import median
-from time import perf_counter
 from types import ModuleType
 
 import bpy
 
 from . import captures, feet, legs, rigify
-from .rounds import ratio, run, turns
+from .rounds import clock, ratio, run, turns
 
 CONTENDERS = ("BARE", "BLENDER", "OURS")
 STEPS = 100
@@ -50,8 +49,8 @@ class Row:
         ob = self.of.build(contender=contender, **self.scene)
         play = partial(_move, ob, self.by_hand) if self.by_hand else partial(_play, self.frames)
         play()
-        count, start = 0, perf_counter()
-        while (passed := perf_counter() - start) < SECONDS:
+        count, start = 0, clock()
+        while (passed := clock() - start) < SECONDS:
             count += play()
         left = self.of.error(ob) if self.by_hand else self.of.worst_error(ob, self.frames)
         errors[contender] = max(errors.get(contender, 0.0), left)
@@ -64,13 +63,13 @@ class Row:
         seconds = turns(contenders, rounds)
         return {
             "scene": self.name,
-            "ours / Blender IK": ratio(seconds["OURS"], seconds["BLENDER"]),
-            "ours / bare": ratio(seconds["OURS"], seconds["BARE"]),
+            "Analytic IK / Blender's IK": ratio(seconds["OURS"], seconds["BLENDER"]),
+            "Analytic IK / bare frame": ratio(seconds["OURS"], seconds["BARE"]),
             "bare µs": 1e6 * median(seconds["BARE"]),
-            "Blender IK µs": 1e6 * median(seconds["BLENDER"]),
-            "ours µs": 1e6 * median(seconds["OURS"]),
-            "Blender IK error": errors["BLENDER"],
-            "our error": errors["OURS"],
+            "Blender's IK µs": 1e6 * median(seconds["BLENDER"]),
+            "Analytic IK µs": 1e6 * median(seconds["OURS"]),
+            "error, Blender's IK": errors["BLENDER"],
+            "error, Analytic IK": errors["OURS"],
         }
 
 
@@ -157,4 +156,4 @@ def _slower_rows() -> list[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "live")

@@ -1,4 +1,4 @@
-"""The next of many characters: `python -m benchmarks.many [--json] [--rounds N] [--sizes N ...] [--cpu]`.
+"""The next of many characters: `python -m benchmarks.many [--json] [--rounds N] [--sizes N ...] [--cpu] [--write]`.
 
 Characters with two legs each stand in one scene, with live chains. One more is rigged, by properties, by *Rig Legs* and
 by *Add*; then a target of the first one is dragged. Each is measured with the add-on's handlers, and without them in
@@ -14,22 +14,19 @@ import sys
 from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
-from time import perf_counter, process_time
 
 import bpy
 
 import ik_addon
 from ik_addon.rig.live import handlers as live
 
-from .rounds import show
+from . import pages
+from .rounds import clock, parsed, show
 
 JOINTS = {"thigh": (0.0, 1.0), "shin": (-0.05, 0.5), "foot": (0.0, 0.06), "toe": (-0.12, 0.01), "": (-0.2, 0.0)}
 SIDES = {"L": 0.1, "R": -0.1}
 SIZES = (1, 10, 20, 40, 100)
 DRAGS = 100
-
-clock: Callable[[], float] = perf_counter
-"""Seconds, of the clock on the wall or of the processor."""
 
 Act = Callable[[bpy.types.Object], None]
 
@@ -162,13 +159,9 @@ def turn(count: int) -> dict[str, float]:
 def main() -> None:
     """Measure, show the rows, and end the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--rounds", type=int, default=5, help="scenes of each size (default 5)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="how many characters, the fewest first")
-    parser.add_argument("--cpu", action="store_true", help="count the time of all processors")
-    chosen = parser.parse_args()
-    global clock
-    clock = process_time if chosen.cpu else perf_counter
+    chosen = parsed(parser)
     ik_addon.register()
     turn(1)
     found = {size: [] for size in chosen.sizes}
@@ -186,16 +179,17 @@ def main() -> None:
                 {
                     "what": name,
                     "characters": size,
-                    "ours ms": 1e3 * ours,
-                    "Blender's ms": 1e3 * peer,
-                    "own ms": 1e3 * own,
+                    "Analytic IK, ms": 1e3 * ours,
+                    "Blender's, ms": 1e3 * peer,
+                    "own, ms": 1e3 * own,
                     "to the first": own / first,
-                    "ours / Blender's": median(each[name] / each[f"{name}, Blender"] for each in rounds),
+                    "Analytic IK / Blender's": median(each[name] / each[f"{name}, Blender"] for each in rounds),
                 }
             )
     print(f"Blender {bpy.app.version_string}, rounds {chosen.rounds}")
     print()
-    show(rows, chosen.json)
+    page = pages.Page("performance.md", chosen.write, chosen.sizes != SIZES, f"time {clock}")
+    show(rows, chosen.json, page=page, place="many", keys=2)
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)

@@ -1,14 +1,13 @@
-"""Work over frames beside a bare step: `python -m benchmarks.over_frames [--json] [--rounds N] [--rows PATTERN]`.
+"""Work over frames beside a bare step: `python -m benchmarks.over_frames [--rounds N] [--rows PATTERN] [--write]`.
 
 A walking capture of 25 bones (captures.py), in one long clip or in several. Stepped through with `frame_set` it is the
 floor; then its legs are rigged with all that the clips do, the feet are checked, and planted. Every round builds the
-scene anew. Times are processor time, medians over the rounds; ratios medians of the quotients within a round.
+scene anew. Times are medians over the rounds; ratios medians of the quotients within a round.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from time import process_time
 
 import bpy
 
@@ -20,13 +19,13 @@ from ik_addon.rig.blender.clips import clips_of
 from ik_addon.rig.live import handlers as live
 
 from . import captures
-from .rounds import ratio, run
+from .rounds import clock, ratio, run
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    start = process_time()
+    start = clock()
     work()
-    return process_time() - start
+    return clock() - start
 
 
 @dataclass(frozen=True)
@@ -88,4 +87,4 @@ def _rows() -> Sequence[Row]:
 
 
 if __name__ == "__main__":
-    run(__doc__, _rows())
+    run(__doc__, _rows(), "over frames")

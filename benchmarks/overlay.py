@@ -1,4 +1,4 @@
-"""What a redraw of the overlay costs: `blender --factory-startup --python benchmarks/overlay.py -- [--rounds N]`.
+"""What a redraw of the overlay costs: `blender --factory-startup --python benchmarks/overlay.py -- [--write]`.
 
 It needs a window: it builds legs that walk, all of them shown, redraws the window and measures the overlay's Python
 time in it: where nothing has changed since the last redraw (as while the view is turned),
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ik_addon
 from benchmarks.legs import FRAMES, build
+from benchmarks.pages import Page
 from benchmarks.rounds import show
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose.solving import solve_scene
@@ -142,6 +143,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--rounds", type=int, default=9, help="(default 9)")
     parser.add_argument("--legs", type=int, default=8, help="(default 8)")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     parser.add_argument("--build", metavar="FILE", help="only build the legs and save them")
     chosen = parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
 
@@ -151,7 +153,8 @@ def main() -> None:
             # A timer is in no window.
             with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
                 found = list(rows(chosen.legs, chosen.rounds))
-            show(found, chosen.json, {"Blender": bpy.app.version_string, "rounds": chosen.rounds})
+            head = {"Blender": bpy.app.version_string, "rounds": chosen.rounds}
+            show(found, chosen.json, head, Page("performance.md", chosen.write, is_part=True), "overlay", keys=2)
             status = 0
         except Exception:
             print_exc()

@@ -1,4 +1,4 @@
-"""Walks along curves, in arrays: `python -m benchmarks.paths [LEGS.npz | FILE]…  [--clips WORD…] [--quick]`.
+"""Walks along curves, in arrays: `python -m benchmarks.paths [LEGS.npz | FILE]…  [--clips WORD…] [--quick] [--write]`.
 
 The sample capture, and the walks of characters and legs that are given, are planted on curves, with several strides.
 Lengths are in leg lengths. Speeds and accelerations are times those of the same clip planted without a path: median /
@@ -34,6 +34,7 @@ from ik_addon.planting.feet.walk import Walk
 from ik_addon.planting.scene.reading import legs_of, shown
 from ik_addon.rig.blender.clips import motion_frames
 
+from . import pages
 from .character.files import armature_of, importers
 from .planting import play_alone
 
@@ -71,12 +72,14 @@ class Source:
 
 
 def source_of(name: str, captured: LegMotion) -> Source | None:
-    """A captured clip, several times one after the other if it is a loop; None if nothing stands in it."""
-    ground, contacts = stands_on(captured, Options())
-    clip = ground.seen_from(captured)
+    """A captured clip, several times one after the other if it is a loop; None if nothing stands in
+    it, or if it stays in place."""
+    stage = stands_on(captured, Options())
+    clip, contacts = stage.seen, stage.contacts
     if period_of(clip) and clip.frame_count < 3.0 * clip.fps:
         clip, contacts = unrolled(clip, _CYCLES), in_cycles(clip, contacts, _CYCLES)
-    return Source(name, clip, contacts) if contacts.any() else None
+    travels = np.ptp(clip.hips.mean(axis=0)[:, :2], axis=0).max() > clip.size
+    return Source(name, clip, contacts) if contacts.any() and travels else None
 
 
 def sources(files: Sequence[Path], words: Sequence[str]) -> Iterator[Source]:
@@ -249,11 +252,10 @@ def _cells(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _print(title: str, groups: dict[str, list[Row]]) -> None:
-    print(f"\n| {title} | {' | '.join(_TITLES)} |\n|{' --- |' * (1 + len(_TITLES))}")
+def _grouped(groups: dict[str, list[Row]]) -> Iterator[list[str]]:
     for name, rows in groups.items():
         if rows:
-            print(f"| {name} | {' | '.join(_cells(rows))} |", flush=True)
+            yield [name, *_cells(rows)]
 
 
 _WIDE = ("own path", "straight", "circle, radius 3", "circle, radius 2", "S, radius 2")
@@ -288,6 +290,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--clips", nargs="+", default=["walk", "run", "gallop"], metavar="WORD", help="of clips' names")
     parser.add_argument("--quick", action="store_true", help="strides 1 and 1.3, and fewer curves")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/motion_figures.md")
     options = parser.parse_args()
     ik_addon.register()
     found = list(sources([SAMPLE, *options.files], ["walk capture", *options.clips]))
@@ -296,15 +299,16 @@ def main() -> None:
     rows = [row_of(each, curve, stride) for each in found for curve in curves for stride in strides]
     level = [row for row in rows if "ground" not in row.curve]
     print(f"Blender {bpy.app.version_string}, {len(found)} clips, {len(rows)} runs")
-    print("\n| criterion | asked | measured |\n| --- | --- | --- |")
-    for name, most, found_most in _criteria(rows):
-        print(f"| {name} | {most:g} | {found_most:.3g} |")
-    same = [row for row in rows if row.stride == 1.0]
-    _print("stride 1", {name: [row for row in same if row.curve == name] for name in curves})
-    _print("level ground", {f"stride {x:g}": [row for row in level if row.stride == x] for x in strides})
-    _print(
-        "stride 1, level", {x.name: [row for row in level if (row.clip, row.stride) == (x.name, 1.0)] for x in found}
-    )
+    asked = ([name, f"{most:g}", f"{found_most:.3g}"] for name, most, found_most in _criteria(rows))
+    pages.table(("criterion", "asked", "measured"), asked)
+    same, flat = [row for row in rows if row.stride == 1.0], [row for row in level if row.stride == 1.0]
+    page = pages.Page("motion_figures.md", options.write)
+    of_curves = _grouped({name: [row for row in same if row.curve == name] for name in curves})
+    page.keep("paths, curves", ("stride 1", *_TITLES), of_curves)
+    of_strides = _grouped({f"stride {x:g}": [row for row in level if row.stride == x] for x in strides})
+    page.keep("paths, strides", ("level ground", *_TITLES), of_strides)
+    of_clips = _grouped({x.name: [row for row in flat if row.clip == x.name] for x in found})
+    pages.table(("stride 1, level", *_TITLES), of_clips)
 
 
 if __name__ == "__main__":

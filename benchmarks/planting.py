@@ -262,8 +262,7 @@ def main() -> None:
         everything += found
     summary = "\n".join(f"- {line}" for line in _summary(everything))
     print(f"\n{summary}")
-    if options.write:
-        pages.write("planted_clips.md", {"clips": "\n\n".join((summary, *parts))})
+    pages.Page("planted_clips.md", options.write).put("clips", "\n\n".join((summary, *parts)))
 
 
 if __name__ == "__main__":

@@ -120,9 +120,7 @@ def rows() -> Iterator[Sequence[str]]:
 def main() -> None:
     """Print the table, and write it."""
     ik_addon.register()
-    made = pages.table(TITLES, rows())
-    if "--write" in sys.argv:
-        pages.write("motion_figures.md", {"settings": made})
+    pages.Page("motion_figures.md", "--write" in sys.argv).put("settings", pages.table(TITLES, rows()))
 
 
 if __name__ == "__main__":

@@ -69,9 +69,7 @@ def rows() -> Iterator[tuple[str, ...]]:
 def main() -> None:
     """Print the table, and write it."""
     ik_addon.register()
-    made = pages.table(TITLES, rows())
-    if "--write" in sys.argv:
-        pages.write("motion_figures.md", {"root motion": made})
+    pages.Page("motion_figures.md", "--write" in sys.argv).keep("root motion", TITLES, rows())
 
 
 def film(ob: bpy.types.Object) -> Motion:

@@ -25,7 +25,6 @@ from math import ceil, cos, log, sin
 from pathlib import Path
 from statistics import linear_regression, median
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
 from types import SimpleNamespace
 from typing import TextIO
 
@@ -38,8 +37,9 @@ from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
 from ik_addon.ui.view import chains as overlay_chains
 
+from . import pages
 from .crowds import Crowd, error
-from .rounds import ratio, show, turns
+from .rounds import clock, parsed, ratio, show, turns
 
 CONTENDERS = ("BLENDER", "OURS")
 SECONDS = 0.1
@@ -52,9 +52,6 @@ OBJECTS = (1250, 2500, 5000, 10_000)
 LINKS = (2, 10, 50, 100, 250, 500)
 SPARE = (100, 1000, 2500, 5000, 10_000)
 FRAMES = (1250, 2500, 5000, 10_000, 20_000)
-
-clock: Callable[[], float] = perf_counter
-"""Seconds, of the clock on the wall or of the processor."""
 
 Act = Callable[[Crowd], float]
 """Does in an open scene what is measured, once it is warm; returns seconds."""
@@ -92,11 +89,11 @@ class Growth:
         return {
             "what": self.name,
             "sizes": ", ".join(map(str, chosen)),
-            "ours ms": _listed([of["OURS", size] for size in chosen]),
+            "Analytic IK, ms": _listed([of["OURS", size] for size in chosen]),
             "slope": slope(chosen, [median(of["OURS", size]) for size in chosen]),
-            "Blender's ms": _listed([of["BLENDER", size] for size in peers]),
+            "Blender's, ms": _listed([of["BLENDER", size] for size in peers]),
             "its slope": slope(peers, [median(of["BLENDER", size]) for size in peers]),
-            "ours / Blender's": ratio(of["OURS", last], of["BLENDER", last]) if last is not None else None,
+            "Analytic IK / Blender's": ratio(of["OURS", last], of["BLENDER", last]) if last is not None else None,
             "error": errors["OURS"],
             "its error": errors.get("BLENDER"),
         }
@@ -503,7 +500,7 @@ class Held:
                 tracemalloc.stop()
             yield {
                 "what": self.name,
-                "whose": "ours" if contender == "OURS" else "Blender's",
+                "whose": "Analytic IK" if contender == "OURS" else "Blender's",
                 "sizes": ", ".join(map(str, chosen)),
                 "peak MB": ", ".join(f"{max(each, 0) / 1e6:.0f}" for each in peaks),
                 "of Python, MB": ", ".join(f"{each / 1e6:.1f}" for each in python),
@@ -532,7 +529,7 @@ class Kept:
                 resident.append(_resident())
             yield {
                 "what": self.name,
-                "whose": "ours" if contender == "OURS" else "Blender's",
+                "whose": "Analytic IK" if contender == "OURS" else "Blender's",
                 "times": ", ".join(map(str, seen)),
                 "resident MB": ", ".join(f"{each / 1e6:.0f}" for each in resident),
                 "growth in kB a time": (resident[-1] - resident[0]) / 1e3 / (seen[-1] - seen[0]),
@@ -780,16 +777,12 @@ def _quiet() -> Iterator[TextIO]:
 def main() -> None:
     """Measure the rows that the command line asks for, show them, and end the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each contender at each size (default 3)")
-    parser.add_argument("--rows", type=re.compile, default="", metavar="PATTERN", help="only rows whose name holds it")
     parser.add_argument(
-        "--cpu", action="store_true", help="count the time of all processors: for a machine that others use as well"
+        "--rows", type=re.compile, default=re.compile(""), metavar="PATTERN", help="only rows whose name holds it"
     )
     parser.add_argument("--sizes", type=int, default=99, help="only so many sizes of each row, the smallest first")
-    chosen = parser.parse_args()
-    global clock
-    clock = process_time if chosen.cpu else perf_counter
+    chosen = parsed(parser)
     ik_addon.register()
     growth = [*_chain_rows(), *_object_rows(), *_bone_rows(), *_frame_rows()]
     times, held, kept = [], [], []
@@ -807,10 +800,12 @@ def main() -> None:
             for row in (row for row in rows if chosen.rows.search(row.name)):
                 add(table, row.measured(files, chosen.sizes))
     print(f"Blender {bpy.app.version_string}, rounds {chosen.rounds}{', processor time' if chosen.cpu else ''}")
-    for table in (times, held, kept):
-        if table:
-            print()
-            show(table, chosen.json)
+    page = pages.Page("performance.md", chosen.write, bool(chosen.rows.pattern), f"time {clock}")
+    if times:
+        show(times, chosen.json, page=page, place="scale")
+    for table in (held, kept):
+        print()
+        show(table, chosen.json)
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""What the solvers cost: `python -m benchmarks.solvers [--json] [--rounds N]`.
+"""What the solvers cost: `python -m benchmarks.solvers [--json] [--rounds N] [--write]`.
 
 All of it is measured in one run, in alternating rounds: two links in calls of mathutils' own
 `Vector.rotation_difference`, Triangulation in two-bone solves and over the number of links, CCD and two libraries for
@@ -22,8 +22,8 @@ from mathutils import Vector
 
 from ik_addon.solvers import Chain, Goal, Solution, link_rotations, solve
 
-from . import peers
-from .rounds import medians, options, show
+from . import pages, peers
+from .rounds import clock, medians, options, show
 
 TARGETS, FEW_TARGETS, FEWEST_TARGETS = 200, 20, 3
 SIZES = (2, 5, 20, 50, 100, 200, 500)
@@ -39,7 +39,7 @@ class Contender:
         self, statement: str, cases: Sequence[tuple], error: Callable[..., float] | None = None, **names: object
     ) -> None:
         known = {"cases": cases, "solve": solve, "link_rotations": link_rotations, "Chain": Chain, "Goal": Goal}
-        self.timer = Timer(f"for a, b in cases: {statement}", globals=known | names)
+        self.timer = Timer(f"for a, b in cases: {statement}", timer=clock, globals=known | names)
         self.cases = cases
         self.repeats = 1 + int(SECONDS / self.timer.timeit(1))
         self.errors = (
@@ -166,7 +166,8 @@ def rows(found: dict[str, Contender], rounds: int) -> list[dict[str, object]]:
 def main() -> None:
     """Print the table."""
     chosen = options(__doc__)
-    show(rows(contenders(), chosen.rounds), chosen.json)
+    page = pages.Page("performance.md", chosen.write, how=f"time {clock}")
+    show(rows(contenders(), chosen.rounds), chosen.json, page=page, place="solvers")
     sys.stdout.flush()
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)

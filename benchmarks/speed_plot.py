@@ -1,20 +1,21 @@
-"""The picture of what live frames and bakes cost: `python -m benchmarks.speed_plot LIVE.json BAKE.json`.
+"""The picture of what live frames and bakes cost: `python -m benchmarks.speed_plot`; needs matplotlib.
 
-The two files are what `benchmarks.live --json` and `benchmarks.bake --json` print; needs matplotlib.
+It draws what `benchmarks.live --write` and `benchmarks.bake --write` have put into docs/performance.md.
 """
 
-import argparse
-import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from . import pages
 from .figures import BLUE, DARK, GREY, ORANGE, PICTURES, STYLE
 
-LIVE, BAKE = "ours / Blender IK", "nla.bake / ours"
+LIVE, BAKE = "Analytic IK / Blender's IK", "nla.bake / Analytic IK"
+SHOWN = re.compile("legs?, .*(static|animated) root|^4 chains of [0-9]+ bones$|^dragging")
 
 
 def bars(ax: Axes, names: Sequence[str], values: Sequence[float], quicker: Sequence[bool], base: float) -> None:
@@ -39,38 +40,36 @@ def bars(ax: Axes, names: Sequence[str], values: Sequence[float], quicker: Seque
     ax.set_axisbelow(True)
 
 
-def draw(live: Mapping, bake: Mapping, output: Path) -> None:
+def draw(live: Sequence[dict[str, str]], bake: Sequence[dict[str, str]], output: Path) -> None:
     """Both benchmarks, one above the other."""
-    heights = [len(live["rows"]), len(bake["rows"])]
+    heights = [len(live), len(bake)]
     figure, (upper, lower) = plt.subplots(
         2, 1, figsize=(9.0, 1.6 + 0.26 * sum(heights)), layout="constrained", height_ratios=heights
     )
-    values = [row[LIVE] for row in live["rows"]]
-    bars(upper, [row["scene"] for row in live["rows"]], values, [value <= 1.0 for value in values], 0.0)
+    values = [float(row[LIVE]) for row in live]
+    bars(upper, [row["scene"] for row in live], values, [value <= 1.0 for value in values], 0.0)
     upper.set_xlim(0.0, 1.1 * max(1.1, *values))
-    upper.set_title("A live frame: time, ours / Blender's IK constraint (shorter is better)")
+    upper.set_title("A live frame: time, Analytic IK / Blender's IK (shorter is better)")
 
-    values = [row[BAKE] for row in bake["rows"]]
-    names = [f"{row['scene']}, {row['frames']} frames" for row in bake["rows"]]
+    values = [float(row[BAKE]) for row in bake]
+    names = [f"{row['scene']}, {row['frames']} frames" for row in bake]
     lower.set_xscale("log")
     bars(lower, names, values, [value >= 1.0 for value in values], 1.0)
     lower.set_xlim(0.7 * min(1.0, *values), 1.4 * max(1.0, *values))
     lower.xaxis.set_major_formatter("{x:g}")
-    lower.set_title("A bake: time, nla.bake / ours (longer is better)")
-    figure.savefig(output, metadata={"Date": None} if output.suffix == ".svg" else None, dpi=120)
+    lower.set_title("A bake: time, nla.bake / Analytic IK (longer is better)")
+    figure.savefig(output, metadata={"Date": None}, dpi=120)
     plt.close(figure)
 
 
 def main() -> None:
     """Draw it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("live", type=Path, metavar="LIVE.json")
-    parser.add_argument("bake", type=Path, metavar="BAKE.json")
-    parser.add_argument("--output", type=Path, default=PICTURES / "speed.svg", metavar="FILE", help="picture to write")
-    chosen = parser.parse_args()
-    live, bake = (json.loads(path.read_text(encoding="utf-8")) for path in (chosen.live, chosen.bake))
+    live, bake = (
+        [row for row in pages.rows_of("performance.md", place) if shown.search(row["scene"])]
+        for place, shown in (("live", SHOWN), ("bake", re.compile("^[0-9]")))
+    )
     with plt.rc_context(STYLE):
-        draw(live, bake, chosen.output)
+        draw(live, bake, PICTURES / "speed.svg")
     # Older Blenders crash or hang at Python's ordinary exit.
     os._exit(0)
 

@@ -29,10 +29,9 @@ def _carried_out() -> tuple[int, bool]:
     import bpy  # noqa: F401
 
     from . import register, unregister
-    from .bake.formats import written_suffixes
+    from .bake.saving import process
     from .batch.resident import WORK
-    from .batch.worker import work
-    from .batch.workers import worked_on
+    from .batch.workers import work, worked_on
     from .command_line import run
     from .command_line.console import leave_noise
 
@@ -43,7 +42,7 @@ def _carried_out() -> tuple[int, bool]:
         # Older Blenders crash at exit while Python is still registered with them.
         unregister()
     leave_noise()
-    return status, bool(written_suffixes & {".glb", ".gltf"})
+    return status, bool(process.exported & {".glb", ".gltf"})
 
 
 def _leave_at_once(number: int, _: FrameType | None) -> None:

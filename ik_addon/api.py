@@ -19,12 +19,12 @@ from mathutils import Vector
 from . import messages
 from .authoring.given_limbs import GivenLimbs, given_limbs
 from .authoring.rigging import rig_legs, rig_these, rigged_entry
+from .bake import Action, After
 from .bake.baking import chains_of
 from .bake.clips import Clips, clips_baked
-from .bake.options import Action, After
 from .bake.report import bare_entry, whole_report
 from .bake.stepping import Progress, finish
-from .grabbing.scene.posing import KEEPS, grab_bone
+from .grabbing.scene.posing import grab_bone
 from .grabbing.solving.drag import GrabOptions
 from .matching.match import source_matched
 from .matching.match_plan import Arms
@@ -177,13 +177,12 @@ def grab(
 
     The pose is a function of the pose before and of the place. pin_feet: feet on the ground are held, where
     `analytic_ik_pin` of their bones says nothing else. Keys as Auto Keying asks. Returns how far the bone is from its
-    place in world units, what was held, and which bones turned: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned":
-    ["spine"]}.
+    place in world units, what was held, which bones turned, and which of these a planted clip has no keys of, so that
+    they moved on all of its frames: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned": ["spine"], "unkeyed": []}.
     """
     _check_armature(ob)
-    options = GrabOptions(hips == "MOVE", spine, balance, lift_heels, KEEPS[rotation])
-    done = grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options, look)
-    return {"missed": done.missed_world, "held": done.held, "turned": done.turned}
+    options = GrabOptions(hips, spine, balance, lift_heels, rotation)
+    return grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options, look)._asdict()
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

@@ -34,6 +34,30 @@ class Refusal(Message):
     """What keeps something from being done, or a chain from its target: "What is wrong. What to do."."""
 
 
+class OfBone(Refusal):
+    """A refusal about a bone, which stands before the words."""
+
+    __slots__ = ()
+    whose = "Bone '{bone}': "
+
+    def __init__(self, words: str) -> None:
+        super().__init__(self.whose + words)
+
+
+class OfConstraint(OfBone):
+    """The same about a constraint of it."""
+
+    __slots__ = ()
+    whose = "Bone '{bone}': constraint '{constraint}' "
+
+
+class OfArmature(OfBone):
+    """The same about an armature."""
+
+    __slots__ = ()
+    whose = "Armature '{armature}': "
+
+
 class Clause(Refusal):
     """A refusal about something: whoever catches it puts the bone, or the file, before it."""
 
@@ -135,6 +159,7 @@ CONE_WITHOUT_REST = Clause("its max bend leaves out the rest direction of its sw
 # The armature
 
 NO_ARMATURE = Refusal("There is no armature to work on. Make an armature, or a control of a chain, the active object.")
+IN_EDIT = Refusal("Armature '{armature}' is in Edit Mode. Leave that first (Tab).")
 NO_CHARACTER = Refusal("No armature deforms the active object, or hangs below it alone. Make an armature active.")
 NOT_AN_ARMATURE = Refusal("Object '{object}' is no armature. Give an armature object.")
 NO_POSE_MODE = Refusal("No armature is in Pose Mode. Make an armature the active object and enter Pose Mode.")
@@ -182,8 +207,8 @@ NATIVE_CHANGED = Clause(
     "Press Make Live, then Make Native again."
 )
 NATIVE_UNSOUND = Part("{said} Press Make Live first.")
-NATIVE_RECORD_UNREADABLE = Refusal(
-    "Bone '{bone}': what it keeps of its live chain was changed by hand. Undo that, or remove the chain."
+NATIVE_RECORD_UNREADABLE = OfBone(
+    "what it keeps of its live chain was changed by hand. Undo that, or remove the chain."
 )
 REST_POSITION = Refusal("Armature '{armature}' is in Rest Position. Switch it to Pose Position.")
 PARENT_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly. Scale it evenly.")
@@ -191,20 +216,18 @@ NO_SUCH_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Choose one o
 NO_ACTIVE_BONE = Refusal("Armature '{armature}' has no active bone. Select the last bone of the limb.")
 IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain. Select the last bone of a limb, such as a shin.")
 NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with. Select the last bone of a limb, such as a shin.")
-NO_TIP = Refusal("Armature '{armature}': no selected bone belongs to a chain. Select a bone or a control of one.")
+NO_TIP = OfArmature("no selected bone belongs to a chain. Select a bone or a control of one.")
 NO_LIVE_CHAIN = Refusal("Armature '{armature}' has no live chain. Add one first.")
-NATIVE_FIRST = Refusal("Bone '{bone}': its chain is native. Press Make Live first.")
-ALL_NATIVE = Refusal("Armature '{armature}': its chains are native. Press Make Live first.")
+NATIVE_FIRST = OfBone("its chain is native. Press Make Live first.")
+ALL_NATIVE = OfArmature("its chains are native. Press Make Live first.")
 NO_NATIVE_CHAIN = Refusal("Armature '{armature}' has no native chain. Press Make Native first, or select its tip bone.")
-NO_LIVE_CHAIN_SELECTED = Refusal(
-    "Armature '{armature}': no selected bone is the tip bone of a live chain. Select one, or bake all."
-)
+NO_LIVE_CHAIN_SELECTED = OfArmature("no selected bone is the tip bone of a live chain. Select one, or bake all.")
 ARMATURE_NOT_EDITABLE = Refusal(
     "Armature '{armature}' has a library override that is not editable. Make it editable in the Outliner, in the "
     "Library Overrides view."
 )
-NOT_A_TIP = Refusal("Armature '{armature}': bone '{bone}' is not the tip bone of a chain. Choose one from the list.")
-NO_CHAIN_ACTIVE = Refusal("Armature '{armature}': no live chain is active. Select a bone or a control of one.")
+NOT_A_TIP = OfArmature("bone '{bone}' is not the tip bone of a chain. Choose one from the list.")
+NO_CHAIN_ACTIVE = OfArmature("no live chain is active. Select a bone or a control of one.")
 NO_VIEW = Refusal("The window has no 3D view. Open one.")
 
 # Targets and poles
@@ -222,8 +245,8 @@ CONTROL_ON_CHAIN = Clause(
 CONTROL_NO_NUMBER = Clause(
     "the location of its {role} '{control}' is not a number. Clear the transform, keys and drivers of that object."
 )
-CONTROL_GONE = Refusal("Bone '{bone}': its {role} is no longer in the file. Choose another one.")
-TARGET_LINKED = Refusal("Bone '{bone}': its target '{control}' is linked. Make a library override of it first.")
+CONTROL_GONE = OfBone("its {role} is no longer in the file. Choose another one.")
+TARGET_LINKED = OfBone("its target '{control}' is linked. Make a library override of it first.")
 CONTROL_BONE_GONE = Clause("its control '{control}' has no bone '{bone}'. Choose one of that armature's bones.")
 CONTROL_LINKED = Clause("its control {control} is linked. Make a library override of it first.")
 CONTROL_CONSTRAINED = Clause(
@@ -253,7 +276,7 @@ BONE_SHARED = Clause(
     "its bone '{bone}' already belongs to the chain of '{tip}'. Lower Chain Length until they share no bone."
 )
 BONE_TAKEN = Clause("bone '{bone}' already belongs to the chain of '{tip}'. Use a shorter chain, or remove that chain.")
-TIP_TAKEN = Refusal("Bone '{bone}': it belongs to another chain. Remove one of the two chains.")
+TIP_TAKEN = OfBone("it belongs to another chain. Remove one of the two chains.")
 WOULD_MOVE = Clause(
     "bone '{moved}' would move by {distance:.3g}. Look for constraints, drivers or uneven scale on its limb, or "
     "select an object as the target to let it move."
@@ -288,18 +311,17 @@ CHAINS_IN_CIRCLE = Clause(
 )
 LINK_OF_CIRCLE = Part("{tip} of '{armature}'")
 NO_KNEE = Clause("its chain has one bone and so no knee. Set Chain Length to 2 or more.")
-KNEE_STRAIGHT = Refusal("Bone '{bone}': its limb is straight, so its knee cannot swing around. Bend it first.")
-BENDS_BACKWARDS = Refusal("Bone '{bone}': the min bend is not smaller than the max bend. Lower it.")
+KNEE_STRAIGHT = OfBone("its limb is straight, so its knee cannot swing around. Bend it first.")
+BENDS_BACKWARDS = OfBone("the min bend is not smaller than the max bend. Lower it.")
 
 # What keeps feet from being planted
 
-NO_BODY = Refusal(
-    "Armature '{armature}': no bone carries all these legs. The body of the others does not carry {tips}. Remove these "
-    "chains, or plant with Selected Chains Only."
+NO_BODY = OfArmature(
+    "no bone carries all these legs. The body of the others does not carry {tips}. Remove these chains, or plant with "
+    "Selected Chains Only."
 )
-CONTROL_ON_BODY = Refusal(
-    "Bone '{bone}': it carries the legs and their control {control} too. Parent that control to something that the "
-    "body does not move."
+CONTROL_ON_BODY = OfBone(
+    "it carries the legs and their control {control} too. Parent that control to something that the body does not move."
 )
 PATH_GONE = Refusal("Path '{object}': the scene has no such object. Choose a curve in Plant Feet.")
 PATH_NO_CURVE = Refusal("Path '{object}': it is no curve. Choose a curve.")
@@ -308,46 +330,35 @@ PATH_ON_BODY = Refusal("Path '{object}': it moves with armature '{armature}'. Cl
 NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
 GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")
-NO_CONTACT = Refusal(
-    "Armature '{armature}': no foot stands still in these frames. Choose other frames, or leave them as they are."
+NO_CONTACT = OfArmature("no foot stands still in these frames. Choose other frames, or leave them as they are.")
+NO_FOOT_DOWN = OfArmature("no foot reaches the ground in these frames. Choose other frames, or leave them as they are.")
+BODY_LIES = OfArmature("the body lies or sits in these frames. Choose other frames, or leave them as they are.")
+FEET_STAND_ALREADY = OfArmature(
+    "its feet stand already and slide by {slide:.1g} of a leg. These frames stay as they are."
 )
-NO_FOOT_DOWN = Refusal(
-    "Armature '{armature}': no foot reaches the ground in these frames. Choose other frames, or leave them as they are."
-)
-BODY_LIES = Refusal(
-    "Armature '{armature}': the body lies or sits in these frames. Choose other frames, or leave them as they are."
-)
-FEET_STAND_ALREADY = Refusal(
-    "Armature '{armature}': its feet stand already and slide by {slide:.1g} of a leg. These frames stay as they are."
-)
-PLANTED_WORSE = Refusal(
-    "Armature '{armature}': planting makes these frames worse: {figures}. Leave them as they are, or plant anyway."
-)
+PLANTED_WORSE = OfArmature("planting makes these frames worse: {figures}. Leave them as they are, or plant anyway.")
 WORSE_SLIDE = Part("feet slide by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_KNEES = Part("knees bend at {after:.1f} radians a second, before at {before:.1f}")
 WORSE_LOOP = Part("the ends of the loop are {after:.2f} of a leg apart, before {before:.2f}")
 WORSE_SUNKEN = Part("feet sink in by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_BODY = Part("the body moves by {after:.2f} of a leg")
-NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
-NO_KEYS_ON_CONTROLS = Refusal(
-    "Armature '{armature}': its controls have no keys in these frames. Plant the feet first, or snap IK to FK over the "
-    "range."
+NOT_PLANTED = OfArmature("its action was not made by Plant Feet. Press Plant Feet first.")
+NO_KEYS_ON_CONTROLS = OfArmature(
+    "its controls have no keys in these frames. Plant the feet first, or snap IK to FK over the range."
 )
-KEYS_STAY = Refusal(
-    "Armature '{armature}': fewer keys would put tips off by {tips:.1%} of a leg and knees by {knees:.1%}. All keys "
-    "stay. Raise Tolerance."
+KEYS_STAY = OfArmature(
+    "fewer keys would put tips off by {tips:.1%} of a leg and knees by {knees:.1%}. All keys stay. Raise Tolerance."
 )
-NOTHING_MOVED = Refusal(
-    "Armature '{armature}': no keyed control is moved at this frame. Turn off Auto Keying, move a control, and do not "
-    "key it."
+NOTHING_MOVED = OfArmature(
+    "no keyed control is moved at this frame. Turn off Auto Keying, move a control, and do not key it."
 )
 CORRECTION_OUTSIDE = Refusal("Frame {frame:g} is not in frames {first}-{last} of the clip. Go to one of these.")
 CORRECTION_KEYED = Refusal(
     "The keys of '{control}' were changed by hand since it was corrected. Undo that, or go on with them as they are."
 )
 NO_SUCH_CORRECTION = Refusal("Armature '{armature}' no longer has this correction. Choose another one.")
-NOT_SIMPLIFIED = Refusal("Armature '{armature}': its action has all of its keys. Press Simplify Keys to have fewer.")
-NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
+NOT_SIMPLIFIED = OfArmature("its action has all of its keys. Press Simplify Keys to have fewer.")
+NO_LEG_TO_CHECK = OfArmature("it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
 HELD_BY_LIMB = Clause("its limb moves {held}, so it cannot be locked to it. Choose an object that it does not move.")
@@ -355,17 +366,13 @@ HELD_ON_BODY = Clause(
     "bone '{body}' follows its limbs and moves {held} with it, so it cannot be locked to it. Set Body Follows of that "
     "bone to 0."
 )
-NOTHING_HELD = Refusal(
-    "Armature '{armature}': there is no object to lock to. Select it together with the hand, or choose it in the "
-    "dialog."
+NOTHING_HELD = OfArmature(
+    "there is no object to lock to. Select it together with the hand, or choose it in the dialog."
 )
-NO_HOLD = Refusal(
-    "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
-)
-NOT_LOCKED = Refusal("Armature '{armature}': no selected limb is locked. Select a hand or foot that is.")
-NO_SOURCE = Refusal(
-    "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
-    "dialog."
+NO_HOLD = OfArmature("no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range.")
+NOT_LOCKED = OfArmature("no selected limb is locked. Select a hand or foot that is.")
+NO_SOURCE = OfArmature(
+    "it has no source. Select the armature that the motion comes from too, or choose it in the dialog."
 )
 SOURCE_GONE = Refusal("Source '{source}': the scene has no such armature. Choose another one.")
 SOURCE_ITSELF = Refusal(
@@ -382,31 +389,26 @@ SOURCE_NO_SIZE = Refusal(
 SOURCE_NO_CLIP = Refusal(
     "Source '{source}': it has no clip '{clip}'. Give the action that the clip was retargeted from this name."
 )
-MATCH_NO_PAIR = Refusal(
-    "Armature '{armature}': source '{source}' has none of the limbs that its chains move. Add chains to the legs or "
-    "arms that both have."
+MATCH_NO_PAIR = OfArmature(
+    "source '{source}' has none of the limbs that its chains move. Add chains to the legs or arms that both have."
 )
-MATCH_PLANTED = Refusal(
-    "Armature '{armature}': its action was planted. Assign the action that it was made from, and plant again after "
-    "matching."
+MATCH_PLANTED = OfArmature(
+    "its action was planted. Assign the action that it was made from, and plant again after matching."
 )
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 
 # What wins over a chain, and over keys
 
-ROTATION_DRIVEN = Refusal("Bone '{bone}': a driver overrides its rotation. Remove that driver.")
-SCALE_DRIVEN = Refusal("Bone '{bone}': a driver overrides its scale, so it cannot stretch. Remove that driver.")
-SWIVEL_DRIVEN = Refusal("Bone '{bone}': a driver sets its swivel. Remove that driver.")
-INFLUENCE_DRIVEN = Refusal("Bone '{bone}': a driver sets its influence. Remove that driver.")
-SWITCH_DRIVEN = Refusal("Bone '{bone}': a driver enables its chain and would enable it again. Remove that driver.")
-SWITCH_IN_STRIP = Refusal(
-    "Bone '{bone}': the NLA strip '{strip}' enables its chain and would enable it again. Remove its keys on the "
-    "chain's switch."
+ROTATION_DRIVEN = OfBone("a driver overrides its rotation. Remove that driver.")
+SCALE_DRIVEN = OfBone("a driver overrides its scale, so it cannot stretch. Remove that driver.")
+SWIVEL_DRIVEN = OfBone("a driver sets its swivel. Remove that driver.")
+INFLUENCE_DRIVEN = OfBone("a driver sets its influence. Remove that driver.")
+SWITCH_DRIVEN = OfBone("a driver enables its chain and would enable it again. Remove that driver.")
+SWITCH_IN_STRIP = OfBone(
+    "the NLA strip '{strip}' enables its chain and would enable it again. Remove its keys on the chain's switch."
 )
-BONE_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves it after the chain. Mute it.")
-TIE_ON = Refusal(
-    "Bone '{bone}': Blender's IK solves the chain again, because its helper constraint '{constraint}' is on. Mute it."
-)
+BONE_CONSTRAINED = OfConstraint("moves it after the chain. Mute it.")
+TIE_ON = OfBone("Blender's IK solves the chain again, because its helper constraint '{constraint}' is on. Mute it.")
 FOLLOWS_BONE = Clause(
     "bone '{bone}' follows '{mover}' by its constraint '{constraint}'. Rig the bones that move it, or convert their IK."
 )
@@ -417,17 +419,17 @@ PLACED_BY_CONSTRAINT = Clause(
     "constraint '{constraint}' moves bone '{bone}'. Mute that constraint, or rig the bones that move it."
 )
 TURNED_BY_DRIVER = Clause("a driver sets the rotation of bone '{bone}'. Remove that driver, or rig the bones it reads.")
-FOLLOWS_OWN_BONE = Refusal(
-    "Bone '{bone}': '{control}' follows the chain's own bone '{own}' by a constraint or driver, and the chain "
-    "follows it: a cycle. Remove that constraint or driver."
+FOLLOWS_OWN_BONE = OfBone(
+    "'{control}' follows the chain's own bone '{own}' by a constraint or driver, and the chain follows it: a cycle. "
+    "Remove that constraint or driver."
 )
-SCALE_UNEVEN = Refusal(
-    "Bone '{bone}': its uneven scale shears the bones below it, and the chain may miss its target. Scale it evenly, "
-    "or set Inherit Scale of the bone below to None."
+SCALE_UNEVEN = OfBone(
+    "its uneven scale shears the bones below it, and the chain may miss its target. Scale it evenly, or set Inherit "
+    "Scale of the bone below to None."
 )
 SETTING_NO_NUMBER = Clause("its {setting} is not a number. Enter a new value, or check its keys and drivers.")
 SETTING_ANIMATED = Clause("its {setting} is animated. Remove that animation first.")
-CONSTRAINED_FROM_BELOW = Refusal("Bone '{bone}': constraint '{constraint}' moves '{moved}' after the chain. Mute it.")
+CONSTRAINED_FROM_BELOW = OfConstraint("moves '{moved}' after the chain. Mute it.")
 NO_CONSTRAINT = Refusal(
     "Bone '{bone}' has no constraint '{constraint}', it was removed or renamed. Look at its other constraints."
 )
@@ -436,15 +438,13 @@ NO_CURE = Refusal("There is no fix '{fix}'. Use one of {fixes}.")
 # How a chain stands
 
 SWITCHED_OFF = Note("Bone '{bone}': its chain is off")
-TOO_FAR_STRETCHED = Refusal("Bone '{bone}': its target is out of reach. Move it closer, or raise Max Stretch.")
-TOO_FAR = Refusal("Bone '{bone}': its target is out of reach. Move it closer, or set Out of Reach to Stretch.")
-TOO_NEAR = Refusal("Bone '{bone}': its target is closer to the root than the chain can fold. Move it away.")
-LIMITED = Refusal("Bone '{bone}': its joint limits keep it from its target. Widen them, or move the target.")
-SOFT = Refusal("Bone '{bone}': Softness keeps it short of its target. Lower it to reach the target.")
-BLENDED = Refusal("Bone '{bone}': Influence is below 1, so it stops short of its target. Raise Influence to 1.")
-ELSEWHERE = Refusal(
-    "Bone '{bone}': something moves it after it was solved. Look for constraints, drivers or uneven scale."
-)
+TOO_FAR_STRETCHED = OfBone("its target is out of reach. Move it closer, or raise Max Stretch.")
+TOO_FAR = OfBone("its target is out of reach. Move it closer, or set Out of Reach to Stretch.")
+TOO_NEAR = OfBone("its target is closer to the root than the chain can fold. Move it away.")
+LIMITED = OfBone("its joint limits keep it from its target. Widen them, or move the target.")
+SOFT = OfBone("Softness keeps it short of its target. Lower it to reach the target.")
+BLENDED = OfBone("Influence is below 1, so it stops short of its target. Raise Influence to 1.")
+ELSEWHERE = OfBone("something moves it after it was solved. Look for constraints, drivers or uneven scale.")
 BODY_LIMBS = Note("Bone '{bone}' carries {limbs}")
 AT_TARGET = Part("its tip is on its target")
 
@@ -462,6 +462,7 @@ STATUS_BODY_STILL = Note("All limbs reach")
 STATUS_BODY_MOVED = Note("Moved by {distance}")
 STATUS_BODY_TURNED = Note("Moved by {distance}, turned by {angle:.1f}°")
 STATUS_BODY_SHORT = Note("{distance} too far: limbs apart")
+STATUS_BODY_TURNED_SHORT = Note("{distance} too far, even turned")
 STATUS_ELSEWHERE = Note("{distance} off: moved after the solve")
 STATUS_BACKWARDS = Note("Bends against its rest pose")
 FROM_CONSTRAINT = Note("Converted from IK constraint '{constraint}'")
@@ -526,7 +527,7 @@ FRAME_UNSOLVED = Refusal(
     "Frame {frame}: bone '{bone}' of armature '{armature}' cannot be solved. Look at the keys of its target and pole "
     "target there: {refusal}"
 )
-KEYS_DRIVEN = Refusal("Bone '{bone}': a driver sets its {channel} and would override the keys. Remove that driver.")
+KEYS_DRIVEN = OfBone("a driver sets its {channel} and would override the keys. Remove that driver.")
 BODY_HALF_BAKED = Refusal("Bone '{bone}' follows the chains of {tips}. Bake all of them, or set its Body Follows to 0.")
 NLA_TWEAKED = Refusal("{kind} '{object}' is in NLA tweak mode. Leave it first (Tab in the NLA editor).")
 NLA_SOLO = Refusal("{kind} '{object}' plays one NLA track alone and not its action. Turn that Solo off first.")
@@ -536,9 +537,9 @@ NLA_BLENDED = Refusal(
 )
 # Root motion
 
-NO_HIPS = Refusal("Armature '{armature}': no bone carries legs that can be found. Choose its body in the dialog.")
-ROOT_NOT_ABOVE = Refusal("Bone '{bone}': body '{body}' does not move with it. Choose a root above the body.")
-NO_ROOT_CHOSEN = Refusal("Armature '{armature}': no root is chosen. Choose its bone in the dialog.")
+NO_HIPS = OfArmature("no bone carries legs that can be found. Choose its body in the dialog.")
+ROOT_NOT_ABOVE = OfBone("body '{body}' does not move with it. Choose a root above the body.")
+NO_ROOT_CHOSEN = OfArmature("no root is chosen. Choose its bone in the dialog.")
 TRAVEL_LINKED = Clause("it is linked, so it cannot be kept in place. Make a library override of it first.")
 TRAVEL_CONNECTED = Clause("it is connected to its parent and cannot move. Disconnect it in Edit Mode.")
 TRAVEL_CONSTRAINED = Clause("constraint '{constraint}' moves it, so keys cannot. Mute it, or bake it first.")
@@ -553,7 +554,7 @@ NO_BELT = Clause(
 
 ACTION_LINKED = Refusal("Action '{action}' is linked. Bake to a copy or to a new action.")
 ACTION_SHARED = Refusal("Armatures '{first}' and '{second}' share the action '{action}'. Bake to copies.")
-OWN_ACTION_LINKED = Refusal("Bone '{bone}': its action '{action}' is linked. Make it local first.")
+OWN_ACTION_LINKED = OfBone("its action '{action}' is linked. Make it local first.")
 
 # A bake and a check
 
@@ -581,10 +582,16 @@ TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
 TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
 TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
-LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
-LOOP_FAR = Refusal(
-    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight "
-    "and nearly repeats."
+LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart{turned}")
+LOOP_TURNED = Part(". The body turned by {angle:.0f}° and turns back in it: choose a range that goes straight")
+LOOP_FAR = OfArmature(
+    "the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight and nearly repeats."
+)
+JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
+JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
+NO_JOINT = OfArmature(
+    "the same feet never stand near the end of one clip and near the start of the other. Choose clips that overlap by "
+    "a step."
 )
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
@@ -599,6 +606,7 @@ MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
 LOCK_HELD = Note("{tip} with {held}")
 LOCK_LOST = Note("{tip} with an object that is gone")
 SLIDES = Note("{tip}: slide {before} ({part:.1%}) → {after}")
+BEFORE_CORRECTIONS = Note("As planted, without corrections")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by {shift} ({part:.1%})")
 ON_PATH = Note("Path '{object}': {end} of {length}")
@@ -690,9 +698,9 @@ SELECTED = Done("Selected '{bone}'")
 SHOWN = Done("Showing the chain of '{bone}'")
 LIMITED_KNEES = Done("Limited {knees}")
 KNEE = Part("'{bone}' (around its {axis} axis)")
-KNEE_ASKEW = Refusal(
-    "Bone '{bone}': its {axis} axis is {angle:.0f}° off the axis that the limb bends around. Recalculate its roll in "
-    "Edit Mode and limit it again."
+KNEE_ASKEW = OfBone(
+    "its {axis} axis is {angle:.0f}° off the axis that the limb bends around. Recalculate its roll in Edit Mode and "
+    "limit it again."
 )
 SELECT_LAST_BONE = Note("Select the last bone of a limb, such as a shin, to add a chain to it")
 SELECT_LIMB = Note("Select a limb, or click its control")
@@ -778,6 +786,7 @@ ENGINE_DROPS = Note("Exporters drop keys that no engine reads: {channels}")
 ENGINE_BETWEEN_FRAMES = Refusal(
     "{engine} takes clips that begin and end on a frame, and this one has keys from {first:g} to {last:g}. Move them."
 )
+ENGINE_GROWN = Note("The clip has keys from {first:g} to {last:g} and is baked to frames {start}-{end}")
 ENGINE_RATE = Refusal(
     "{engine} takes a whole number of frames a second, and the scene has {fps:g}. Choose 24, 30 or 60."
 )
@@ -792,8 +801,8 @@ BACK_TO_LIVE = Done("The chains are live again in {clips}")
 IN_EXPORT_STATE = Note("Clips are baked for export. Live clips and controls are put aside")
 BAKED_FOR_EXPORT_ALREADY = Refusal("Armature '{armature}' is baked for export already. Click Back to Live first.")
 NOT_BAKED_FOR_EXPORT = Refusal("Armature '{armature}' is not baked for export. Click Bake All Clips for Export first.")
-STRIPS_NOT_FOLLOWED = Refusal(
-    "Armature '{armature}': exported NLA strips show limbs in wrong places: {strips}. Bake all clips for export first."
+STRIPS_NOT_FOLLOWED = OfArmature(
+    "exported NLA strips show limbs in wrong places: {strips}. Bake all clips for export first."
 )
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
@@ -811,31 +820,24 @@ RIGGED_LIMB = Part("'{first}' to '{last}'{end} ({target}, {pole})")
 ENDING_AT = Part(", ending at '{end}'")
 ON_FOOT = Part("{target} on bone '{foot}'")
 NOT_BELOW = Refusal("Bone '{bone}' is not below '{first}'. Choose the first and the last bone of one limb.")
-END_IN_CHAIN = Refusal("Bone '{bone}': its end bone '{end}' is part of its chain. Choose a bone after it, or none.")
-NONE_TICKED = Refusal("Armature '{armature}': no limb is ticked. Tick the limbs to rig.")
+END_IN_CHAIN = OfBone("its end bone '{end}' is part of its chain. Choose a bone after it, or none.")
+NONE_TICKED = OfArmature("no limb is ticked. Tick the limbs to rig.")
 LEFT_OUT = Note("Left out {bones}")
 LEFT_OUT_MORE = Note("Left out {bones}, and {count} more")
 LEFT_OUT_BONE = Part("'{bone}': {why}")
-NO_LEG = Refusal("Armature '{armature}': no leg to rig was found{why}. Add chains to its limbs by hand.")
-NO_LIMB_IN_FILE = Refusal(
-    "Armature '{armature}': no limb to rig was found{why}. Name the bones of its limbs with --limbs."
+NO_LEG = OfArmature("no leg to rig was found{why}. Add chains to its limbs by hand.")
+NO_LIMB_IN_FILE = OfArmature("no limb to rig was found{why}. Name the bones of its limbs with --limbs.")
+LIMBS_HAVE_CHAINS = OfArmature(
+    "the limbs that were found have chains already. To rig them again, remove their chains first."
 )
-LIMBS_HAVE_CHAINS = Refusal(
-    "Armature '{armature}': the limbs that were found have chains already. To rig them again, remove their "
-    "chains first."
+NO_LEG_OR_ARM = OfArmature("no leg or arm to rig was found{why}. Add chains to its limbs by hand.")
+NO_LEG_SELECTED = OfArmature(
+    "no leg to rig was found among its selected bones{why}. Clear the selection to search all bones."
 )
-NO_LEG_OR_ARM = Refusal("Armature '{armature}': no leg or arm to rig was found{why}. Add chains to its limbs by hand.")
-NO_LEG_SELECTED = Refusal(
-    "Armature '{armature}': no leg to rig was found among its selected bones{why}. Clear the selection to search all "
-    "bones."
+NO_LEG_OR_ARM_SELECTED = OfArmature(
+    "no leg or arm to rig was found among its selected bones{why}. Clear the selection to search all bones."
 )
-NO_LEG_OR_ARM_SELECTED = Refusal(
-    "Armature '{armature}': no leg or arm to rig was found among its selected bones{why}. Clear the selection to "
-    "search all bones."
-)
-RIGIFY_MOVES_LIMBS = Refusal(
-    "Armature '{armature}': Rigify moves its limbs by constraints. Use Convert Blender IK instead."
-)
+RIGIFY_MOVES_LIMBS = OfArmature("Rigify moves its limbs by constraints. Use Convert Blender IK instead.")
 IS_NONE = Part(". '{bone}' is not one: {why}")
 NOT_LIMBS = Clause(
     "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
@@ -868,13 +870,11 @@ NO_FOOT_STANDS_OUT = Part("it is shaped like a leg, but has no recognizable foot
 # Blender's own IK
 
 NOTHING_TO_ADOPT = Refusal("Armature '{armature}' has no IK constraint. Add a chain instead.")
-NONE_SELECTED_TO_ADOPT = Refusal(
-    "Armature '{armature}': no selected bone has an IK constraint. Select the bone that has it."
-)
+NONE_SELECTED_TO_ADOPT = OfArmature("no selected bone has an IK constraint. Select the bone that has it.")
 NOTHING_ADOPTED = Refusal(
     "Armature '{armature}' has no chain that was converted from an IK constraint. Remove its chains instead."
 )
-NONE_SELECTED_ADOPTED = Refusal("Armature '{armature}': no selected bone has a converted chain. Select its tip bone.")
+NONE_SELECTED_ADOPTED = OfArmature("no selected bone has a converted chain. Select its tip bone.")
 ADOPTED = Done("Converted {constraints}")
 ADOPTED_ONE = Part("'{constraint}' of '{bone}'")
 RESTORED = Done("Reverted {constraints}")
@@ -889,70 +889,40 @@ POLE_IGNORES_LIMITS = Part("with a pole Blender ignores the limits of the first 
 BLENDS_OTHERWISE = Part("below full influence Blender blends its constraint in another way")
 STRETCHES_WITHIN = Part("Blender also stretches within reach, with the bones at its end")
 BLENDER_LEFT = Part("Blender's solution was not quite on the target")
-IK_ITASC = Refusal(
-    "Bone '{bone}': constraint '{constraint}' is solved by iTaSC. Set the armature's IK Solver to Standard."
+IK_ITASC = OfConstraint("is solved by iTaSC. Set the armature's IK Solver to Standard.")
+IK_WITHOUT_TARGET = OfConstraint("has no target. Choose one, or mute it.")
+IK_DISTANCE = OfConstraint("keeps a distance. Set its IK Type to Copy Pose.")
+IK_WITHOUT_TAIL = OfConstraint("leaves its own bone out of its chain. Turn Use Tail on, or move it to the parent bone.")
+IK_WITHOUT_POSITION = OfConstraint("does not follow its target's location. Turn Position on.")
+IK_WEIGHT = OfConstraint("has a weight other than 1. Set those of Position and Rotation to 1.")
+IK_AXES = OfConstraint("leaves axes of its target free. Lock all of them, and set Axis Reference to Bone.")
+IK_SPACE = OfConstraint("reads its target in another space. Set Target Space to World Space.")
+IK_TURNS_ONE_BONE = OfConstraint(
+    "turns one bone to its target's rotation and has no other to reach it with. Turn Rotation off and add a Copy "
+    "Rotation."
 )
-IK_WITHOUT_TARGET = Refusal("Bone '{bone}': constraint '{constraint}' has no target. Choose one, or mute it.")
-IK_DISTANCE = Refusal("Bone '{bone}': constraint '{constraint}' keeps a distance. Set its IK Type to Copy Pose.")
-IK_WITHOUT_TAIL = Refusal(
-    "Bone '{bone}': constraint '{constraint}' leaves its own bone out of its chain. Turn Use Tail on, or move it to "
-    "the parent bone."
+IK_NOT_ON_END = OfConstraint(
+    "follows its target's rotation, and its bone is not at the end of '{parent}'. Turn Rotation off and add a Copy "
+    "Rotation."
 )
-IK_WITHOUT_POSITION = Refusal(
-    "Bone '{bone}': constraint '{constraint}' does not follow its target's location. Turn Position on."
+IK_TREE = OfConstraint(
+    "shares bone '{shared}' with constraint '{other}' of bone '{owner}' (tree IK). Shorten one of their chains, or "
+    "mute one."
 )
-IK_WEIGHT = Refusal(
-    "Bone '{bone}': constraint '{constraint}' has a weight other than 1. Set those of Position and Rotation to 1."
+IK_SHARES_BONE = OfConstraint("shares bone '{shared}' with the chain of '{tip}'. Remove that chain, or mute it.")
+IK_MUTE_ANIMATED = OfConstraint("has animation on its influence and on its mute. Remove one of the two.")
+IK_TIP_ADOPTED = OfConstraint(
+    "would need a second chain beside the converted one. Revert that first, or leave this constraint as it is."
 )
-IK_AXES = Refusal(
-    "Bone '{bone}': constraint '{constraint}' leaves axes of its target free. Lock all of them, and set Axis "
-    "Reference to Bone."
+IK_CHAIN_ANIMATED = OfConstraint(
+    "cannot hand over to a chain that is already animated. Delete the animation of that chain."
 )
-IK_SPACE = Refusal(
-    "Bone '{bone}': constraint '{constraint}' reads its target in another space. Set Target Space to World Space."
-)
-IK_TURNS_ONE_BONE = Refusal(
-    "Bone '{bone}': constraint '{constraint}' turns one bone to its target's rotation and has no other to reach it "
-    "with. Turn Rotation off and add a Copy Rotation."
-)
-IK_NOT_ON_END = Refusal(
-    "Bone '{bone}': constraint '{constraint}' follows its target's rotation, and its bone is not at the end of "
-    "'{parent}'. Turn Rotation off and add a Copy Rotation."
-)
-IK_TREE = Refusal(
-    "Bone '{bone}': constraint '{constraint}' shares bone '{shared}' with constraint '{other}' of bone '{owner}' "
-    "(tree IK). Shorten one of their chains, or mute one."
-)
-IK_SHARES_BONE = Refusal(
-    "Bone '{bone}': constraint '{constraint}' shares bone '{shared}' with the chain of '{tip}'. Remove that chain, "
-    "or mute it."
-)
-IK_MUTE_ANIMATED = Refusal(
-    "Bone '{bone}': constraint '{constraint}' has animation on its influence and on its mute. Remove one of the two."
-)
-IK_TIP_ADOPTED = Refusal(
-    "Bone '{bone}': constraint '{constraint}' would need a second chain beside the converted one. Revert that first, "
-    "or leave this constraint as it is."
-)
-IK_CHAIN_ANIMATED = Refusal(
-    "Bone '{bone}': constraint '{constraint}' cannot hand over to a chain that is already animated. Delete the "
-    "animation of that chain."
-)
-IK_ACTION_LINKED = Refusal(
-    "Bone '{bone}': constraint '{constraint}' is animated by action '{action}', which is linked. Make it local."
-)
-IK_DRIVEN = Refusal(
-    "Bone '{bone}': constraint '{constraint}' is above a driver that sets the rotation of bone '{driven}'. Remove "
-    "that driver."
-)
-IK_NO_CHAIN = Refusal("Bone '{bone}': constraint '{constraint}' cannot become a chain: {refusal}")
-NOT_ADOPTED = Refusal(
-    "Bone '{bone}': its chain was not converted from an IK constraint. Select a bone with a converted chain."
-)
-IK_RECORD_UNREADABLE = Refusal(
-    "Bone '{bone}': the record of its IK constraint cannot be read. Remove the chain instead."
-)
-IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is no longer there. Remove the chain instead.")
+IK_ACTION_LINKED = OfConstraint("is animated by action '{action}', which is linked. Make it local.")
+IK_DRIVEN = OfConstraint("is above a driver that sets the rotation of bone '{driven}'. Remove that driver.")
+IK_NO_CHAIN = OfConstraint("cannot become a chain: {refusal}")
+NOT_ADOPTED = OfBone("its chain was not converted from an IK constraint. Select a bone with a converted chain.")
+IK_RECORD_UNREADABLE = OfBone("the record of its IK constraint cannot be read. Remove the chain instead.")
+IK_GONE = OfBone("its IK constraint '{constraint}' is no longer there. Remove the chain instead.")
 
 # The command line
 
@@ -1095,8 +1065,8 @@ SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy 
 
 # Grab
 
-NO_LIMB_TO_GRAB = Refusal("Armature '{armature}': no legs or arms were found. Rotate its bones instead.")
-NO_HIPS_TO_GRAB = Refusal("Armature '{armature}': no bone carries all of its limbs. Parent its limbs to one body.")
+NO_LIMB_TO_GRAB = OfArmature("no legs or arms were found. Rotate its bones instead.")
+NO_HIPS_TO_GRAB = OfArmature("no bone carries all of its limbs. Parent its limbs to one body.")
 GRAB_CONSTRAINED = Refusal(
     "Bone '{bone}' is moved by its constraint '{constraint}'. Grab its control, or mute that constraint."
 )
@@ -1104,9 +1074,9 @@ GRAB_NOT_BY_CHANNELS = Refusal(
     "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
 )
 GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly, which shears bones below. Give it the same scale on all axes.")
-GRAB_DRIVEN = Refusal("Bone '{bone}': a driver sets its channels. Grab what the driver reads, or remove the driver.")
-GRAB_BLENDED = Refusal("Bone '{bone}': its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
-GRAB_NO_TARGET = Refusal("Bone '{bone}': its chain has no target. Choose a target for it.")
+GRAB_DRIVEN = OfBone("a driver sets its channels. Grab what the driver reads, or remove the driver.")
+GRAB_BLENDED = OfBone("its chain has an Influence between 0 and 1. Set it to 1 or to 0 to grab.")
+GRAB_NO_TARGET = OfBone("its chain has no target. Choose a target for it.")
 GRAB_KNEE_OF_CHAIN = Refusal("Bone '{bone}' is posed by its chain. Move its pole target, or use Swivel Knee.")
 GRAB_LOCKED = Refusal("Bone '{bone}' is locked. Unlock its channels to grab it.")
 GRAB_NO_LIMB = Refusal("Bone '{bone}' is part of no limb. Choose a hand, a foot, or a bone of its limb.")
@@ -1115,6 +1085,7 @@ GRABBED = Done("Grabbed '{bone}'{held}")
 GRAB_HOLDS = Part(", held {names}")
 GRAB_SHORT = Part("{length} short")
 GRABBED_SHORT = Done("Grabbed '{bone}'{held}: {short}")
+GRAB_UNKEYED = Note("{names} had no keys in this clip and moved on all of its frames. Undo, key them, then grab.")
 
 # What should not happen
 

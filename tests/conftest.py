@@ -20,6 +20,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
 import bpy  # noqa: E402  (before anything asks for mathutils, which lives inside it)
 
 from .every_report import check_last_report  # noqa: E402
+from .helpers.empty import empty_scene  # noqa: E402
 
 # No deadline: the first example pays for caches and imports. In CI always the same examples.
 hypothesis.settings.register_profile(
@@ -120,7 +121,7 @@ def clean_scene(request):
         yield
         return
     request.getfixturevalue("addon")
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    empty_scene()
     yield
     check_last_report()
 

@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from ik_addon import blender_command, command_line
-from ik_addon.authoring.control_collections import control_bones
+from ik_addon.authoring.placing import control_bones
 from ik_addon.bake import saving
 from ik_addon.bake import saving as places
 from ik_addon.command_line import commands as baking

@@ -39,8 +39,8 @@ VERSIONS_IN = "bake/keys.py"
 # What Blender does not bring, and the one file that may ask for it: it goes without where it is missing.
 OPTIONAL = {"tqdm": "command_line/console.py", "distributed": "batch/cluster.py"}
 # What a worker of a cluster runs, which has no Blender.
-WITHOUT_BLENDER = {"batch/resident.py", "batch/task.py"}
-ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/leaning.py", "solvers/rows.py"}
+WITHOUT_BLENDER = {"batch/resident.py"}
+ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
 # What planting, matching, travel and grabbing compute is computed without Blender, from what other rooms read.
 FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py", "grabbing/solving/", "bake/few_keys.py")
 # They put the rooms together: Blender's ways in, and the command's.
@@ -271,7 +271,7 @@ def test_no_more_functions_get_long():
 
 
 # What a module keeps from one call to the next: less is better, none may join without another one going.
-CELLS = 18
+CELLS = 14
 CONTAINERS = ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp
 
 
@@ -327,10 +327,9 @@ HOUSE = {
     "planting/feet/clip.py": "import numpy as np",
     "planting/scene/reading.py": "import bpy\nfrom ...bake import bake\nfrom ..feet.clip import Clip\nread = bake",
     "batch/__init__.py": "",
-    "batch/cluster.py": "try:\n    import distributed\nexcept ImportError:\n    pass\nfrom .task import carry_out",
-    "batch/resident.py": "import subprocess\nfrom .. import messages",
+    "batch/cluster.py": "try:\n    import distributed\nexcept ImportError:\n    pass\nfrom .resident import carry_out",
+    "batch/resident.py": "import subprocess\nfrom .. import messages\ncarry_out = subprocess",
     "batch/workers.py": "from ..command_line import console\nfrom . import cluster",
-    "batch/task.py": "from .resident import Resident\ncarry_out = Resident",
     "ui/__init__.py": "",
     "ui/operators/chains.py": "from ...authoring import legs",
     "ui/panels/chain.py": "import gpu\nfrom gpu_extras.batch import batch_for_shader\nfrom ..operators import chains",
@@ -376,11 +375,11 @@ def test_a_tidy_house_gives_no_complaint():
         ("rig/settings.py", "import bpy\nNEW = bpy.app.version[0] > 4", "asks for Blender's version"),
         ("rig/settings.py", "from bpy import app\nNEW = app.version > (4, 4)", "asks for Blender's version"),
         ("bake/report.py", "from bpy.app import version", "asks for Blender's version"),
-        ("batch/task.py", "import bpy", "a worker of a cluster knows the standard library alone"),
+        ("batch/resident.py", "import bpy", "a worker of a cluster knows the standard library alone"),
         ("batch/resident.py", "from ..bake import keys", "imports bake/keys.py, which knows Blender"),
-        ("batch/task.py", "from distributed import Client", "imports distributed"),
+        ("batch/resident.py", "from distributed import Client", "imports distributed"),
         ("command_line/console.py", "from ..batch import cluster", "batch/cluster.py, which is not left"),
-        ("ui/panels/chain.py", "from ...batch import task", "batch/task.py, which is not left"),
+        ("ui/panels/chain.py", "from ...batch import resident", "batch/resident.py, which is not left"),
         ("solvers/chain.py", "from . import solve", "solvers/__init__.py -> solvers/chain.py -> solvers"),
         ("bake/keys.py", "def late():\n    from . import bake", "bake/__init__.py -> bake/keys.py -> bake"),
     ],

@@ -28,7 +28,7 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/data/settings.py",  # items of properties
-    "bake/options.py",  # items of properties
+    "bake/__init__.py",  # items of properties
     "planting/feet/options.py",  # items of properties
     "ui/operators/feet.py",  # items of properties
     "ui/operators/keys.py",  # items of properties

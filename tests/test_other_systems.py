@@ -77,6 +77,15 @@ def test_all_files_have_names_everywhere():
     assert of_names(listed.stdout.decode().strip("\0").split("\0")) == []
 
 
+def test_line_ends_are_the_same_everywhere():
+    """Git for Windows ends lines with two characters unless the checkout says otherwise."""
+    asked = ["git", "check-attr", "text", "eol", "--", "ik_addon/api.py", ".ci/run"]
+    told = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True)
+    if told.returncode:
+        pytest.skip("this is no checkout of git")
+    assert [line.rpartition(" ")[2] for line in told.stdout.splitlines()] == ["auto", "lf"] * 2
+
+
 def test_no_source_needs_unix_or_its_encoding():
     assert [line for path, text in sources().items() for line in of_source(path, text)] == []
 

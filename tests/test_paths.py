@@ -335,7 +335,7 @@ def check_that_nothing_is_lost(line: list[str], root: Path) -> None:
 
 @pytest.mark.slow
 @given(lines())
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_paths_are_nothing_is_lost(tmp_path, monkeypatch, line):
     root = tmp_path / "tree"
     shutil.rmtree(root, ignore_errors=True)

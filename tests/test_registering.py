@@ -13,8 +13,8 @@ import bpy
 import pytest
 
 import ik_addon
-from ik_addon.rig.data import control_links as kept
 from ik_addon.rig.data import relation, settings
+from ik_addon.rig.data import relation as kept
 
 from .rig.rigs import leg
 from .scenes import EXACT, go_to

@@ -14,7 +14,7 @@ from benchmarks.paper import runs, setup
 from benchmarks.paper.setup import FREE, LIMITED
 from benchmarks.triangulation_paper import all_costs, iterations, missed, within_20
 
-COUNT = 3000
+COUNT = 1000
 PLACES = setup.targets(COUNT, seed=11)
 
 

@@ -93,7 +93,7 @@ def drawn_path() -> bpy.types.Object:
 
 
 def look_at_path() -> None:
-    look((0.0, 0.0, 0.3), 62.0, 38.0, 6.4)
+    look((0.15, -0.4, 0.1), 62.0, 38.0, 6.6)
 
 
 def path_walked(folder: Path) -> d.Steps:

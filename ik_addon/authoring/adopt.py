@@ -37,9 +37,9 @@ from .blender_ik import (
     mute_path,
     record_of,
 )
-from .control_collections import home_of
 from .controls import new_empty, take_off
 from .keys import copy_animation, remove_animation
+from .placing import home_of
 
 _MOST_FRAMES = 60
 """More keyed frames than this are thinned out evenly: each is evaluated."""

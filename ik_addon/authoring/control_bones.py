@@ -20,11 +20,10 @@ from ..rig.model.limb import BoneReading, end_in_tip
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import Chain, ChainError
 from ..solvers.bending import is_straight, start_frame
-from .control_collections import CONTROL_BONES, control_bones, is_local, pole_place, target_place
 from .end_bone import Sole, sole_of, up_of
 from .finding.limbs import FoundLimb, find_limbs
 from .knees import let_follow, lets_follow, stop_following
-from .placing import Control, Placer
+from .placing import CONTROL_BONES, Control, Placer, control_bones, is_local, pole_place, target_place
 from .selection import active_bone, selected_bones
 
 
@@ -99,11 +98,12 @@ _SIDE = re.compile(
 )
 
 
-def control_names(limb: FoundLimb) -> tuple[str, str]:
+def control_names(limb: FoundLimb, bones: Iterable[str] = ()) -> tuple[str, str]:
     """Names for the target and the pole target of a limb: "foot_ik.L" and "knee_pole.L", or "Foot_ik_L".
 
     Those of a limb that is neither leg nor arm are made of its tip's name. If a limb has a side, Blender's
-    *Paste Flipped* finds the other one by the name.
+    *Paste Flipped* finds the other one by the name. bones: names of all bones; a pair that is spelled in two ways, as
+    "Lefthand" and "RightHand", tells no form.
     """
     if limb.kind not in _WORDS:
         return _sided(limb.bones[-1], "ik"), _sided(limb.bones[-1], "pole")
@@ -111,6 +111,9 @@ def control_names(limb: FoundLimb) -> tuple[str, str]:
     place = f"{limb.place.lower()}_" if limb.place else ""
     found = _SIDE.search(own)
     before, after = (found["before"] or "", found["after"] or "") if found else ("", "")
+    names_of_pair, opposite = {own, *bones}, bpy.utils.flip_name(own)
+    if opposite not in names_of_pair and opposite.lower() in map(str.lower, names_of_pair - {own}):
+        own, before, after = own.lower(), "", ""
     capital = own[len(before) :][:1].isupper()
     names = []
     for word in _WORDS[limb.kind]:
@@ -290,7 +293,7 @@ def make_control_bones(
     legs = find_limbs(ob.data.bones).limbs
     up = up_of(ob, legs)
     parent = _root_bone(ob, limb.bones[0], up)
-    names = control_names(limb)
+    names = control_names(limb, ob.data.bones.keys())
     wanted: list[_Wanted] = []
     if target_armature is not None:
         sole = sole_of(ob, limb, legs, up)

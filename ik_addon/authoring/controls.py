@@ -12,9 +12,8 @@ from mathutils import Vector
 
 from .. import messages
 from ..rig.blender.armatures import tag_pose
-from ..rig.blender.blended_bones import check_way
 from ..rig.blender.clips import clips_of, moved_channels
-from ..rig.blender.dependencies import check_unmoved, followed_nodes
+from ..rig.blender.dependencies import check_unmoved, check_way, followed_nodes
 from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
 from ..rig.data.settings import check_switchable, mute_setting
@@ -22,9 +21,8 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone, possible_end_bones
 from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
 from ..rig.model.order import live_tips
-from ..rig.pose.checks import check_targets
 from ..rig.pose.posing import Channel, write_fk
-from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
@@ -38,12 +36,21 @@ from .control_bones import (
     remove_bones,
     root_bone,
 )
-from .control_collections import control_bones, home_of, is_controls_home, is_local, pole_place, target_place
 from .end_bone import end_bone_of, limb_with_tip
 from .finding.limbs import FoundLimb
 from .keys import remove_animation
 from .knees import let_follow, pole_and_carriers, stop_following
-from .placing import Control, Placer, check_control
+from .placing import (
+    Control,
+    Placer,
+    check_control,
+    control_bones,
+    home_of,
+    is_controls_home,
+    is_local,
+    pole_place,
+    target_place,
+)
 
 ALLOWED = 1e-4
 """How far a bone may move, in chain lengths."""
@@ -176,7 +183,8 @@ def add_chain(
             places = (target_armature, pole_armature)
             made = make_control_bones(context, reader, bones, limb, chain, *places, pole_follows)
         else:
-            made = _make_empties(home, reader, tip, 0.1 * chain.length, target_armature, pole_armature)
+            roles = (("target", target_armature), ("pole", pole_armature))
+            made = [_empty_for(home, reader, tip, role, at, chain.length) for role, at in roles]
         target, pole = target or made[0], pole or made[1]
         # An earlier chain may have left a swivel or a target's bone here.
         settings.clear_settings(tip)
@@ -189,25 +197,22 @@ def add_chain(
     return Added(target, pole, straight, moved)
 
 
-def _make_empties(
+_DISPLAYS = {"target": "SPHERE", "pole": "PLAIN_AXES"}
+
+
+def _empty_for(
     home: bpy.types.Collection,
     reader: ArmatureReader,
     tip: bpy.types.PoseBone,
-    size: float,
-    target_armature: Vector | None,
-    pole_armature: Vector | None,
-) -> tuple[Control | None, Control | None]:
-    """Make a target and a pole target as Empties, at these places; None: not made. size: in armature units."""
-    made, size = [], size * reader.world.median_scale
-    for at_armature, word, display in (
-        (target_armature, "target", "SPHERE"),
-        (pole_armature, "pole", "PLAIN_AXES"),
-    ):
-        if at_armature is None:
-            made.append(None)
-        else:
-            made.append(Control(new_empty(home, f"{tip.name} {word}", reader.world @ at_armature, display, size)))
-    return made[0], made[1]
+    role: str,
+    at: Vector | None,
+    length: float,
+) -> Control | None:
+    """A new Empty as target or pole of a chain of this length; None without a place. at, length: in armature space."""
+    if at is None:
+        return None
+    size = 0.1 * length * reader.world.median_scale
+    return Control(new_empty(home, f"{tip.name} {role}", reader.world @ at, _DISPLAYS[role], size))
 
 
 def _is_free_end(tip: bpy.types.PoseBone) -> bool:
@@ -347,7 +352,7 @@ def _checked(
 
 
 def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
-    """A new Empty in a collection: see control_collections.py."""
+    """A new Empty in a collection."""
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_type = display
     empty.empty_display_size = size
@@ -355,16 +360,6 @@ def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: 
     empty.show_in_front = True
     home.objects.link(empty)
     return empty
-
-
-def new_target_control(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: bool) -> Control:
-    """Make a target for a chain, which does not follow it yet. Raises ChainError, with nothing changed."""
-    return _new_control(context, tip, "target", as_bone)
-
-
-def new_pole_control(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: bool) -> Control:
-    """Make a pole target for a chain, which does not follow it yet. Raises ChainError, with nothing changed."""
-    return _new_control(context, tip, "pole", as_bone)
 
 
 def switch_following(context: bpy.types.Context, tip: bpy.types.PoseBone, follows: bool) -> None:
@@ -404,7 +399,8 @@ def words_of(control: Control) -> str:
     return messages.NEW_BONE(bone=control.bone) if control.bone else messages.NEW_EMPTY(empty=control.name)
 
 
-def _new_control(context: bpy.types.Context, tip: bpy.types.PoseBone, word: str, as_bone: bool) -> Control:
+def new_control(context: bpy.types.Context, tip: bpy.types.PoseBone, role: str, as_bone: bool) -> Control:
+    """Make a target or a pole for a chain, which does not follow it yet. Raises ChainError, with nothing changed."""
     ob = tip.id_data
     if as_bone:
         check_editable_bones(ob)
@@ -416,21 +412,15 @@ def _new_control(context: bpy.types.Context, tip: bpy.types.PoseBone, word: str,
         chain = fk_chain(links, reader.parent_pose(evaluated[0]))
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
-    joints = fk_joints(links)
-    is_target = word == "target"
-    at_armature: Vector = (target_place if is_target else pole_place)(joints, chain)
+    is_target, joints = role == "target", fk_joints(links)
+    at = target_place(joints, chain) if is_target else pole_place(joints, chain)
     if as_bone:
-        limb = _limb_of(tip, tuple(bone.name for bone in evaluated))
-        places = (at_armature, None) if is_target else (None, at_armature)
-        return next(filter(None, make_control_bones(context, reader, links, limb, chain, *places)))
-    size = 0.1 * chain.length * reader.world.median_scale
-    display = "SPHERE" if is_target else "PLAIN_AXES"
-    return Control(new_empty(home, f"{tip.name} {word}", reader.world @ at_armature, display, size))
-
-
-def _limb_of(tip: bpy.types.PoseBone, bones: tuple[str, ...]) -> FoundLimb:
-    """The leg or arm of a chain, if the chain ends where that does; else a limb without a name."""
-    limb = limb_with_tip(tip)
-    if limb is not None and limb.end == tip.analytic_ik_end_bone:
-        return limb
-    return FoundLimb("", "", "", bones, tip.analytic_ik_end_bone, "", "")
+        limb, end = limb_with_tip(tip), tip.analytic_ik_end_bone
+        if limb is None or limb.end != end:
+            # It is no limb with a name.
+            limb = FoundLimb("", "", "", tuple(bone.name for bone in evaluated), end, "", "")
+        places = (at, None) if is_target else (None, at)
+        made = make_control_bones(context, reader, links, limb, chain, *places)
+    else:
+        made = (_empty_for(home, reader, tip, role, at, chain.length),)
+    return next(filter(None, made))

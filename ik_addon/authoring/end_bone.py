@@ -75,10 +75,11 @@ def up_of(ob: bpy.types.Object, legs: Sequence[FoundLimb]) -> Vector:
         up += bones[limb.bones[0]].head_local - bones[limb.end or limb.bones[-1]].head_local
     if up.length < 1e-6:
         up = ob.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
-    return _nearest_axis(up)
+    return axis_nearest(up)
 
 
-def _nearest_axis(way: Vector) -> Vector:
+def axis_nearest(way: Vector) -> Vector:
+    """The unit vector along that axis of a space, forward or back, which is nearest to a direction."""
     k = max(range(3), key=lambda k: abs(way[k]))
     return Vector([float(j == k) * (1.0 if way[k] > 0.0 else -1.0) for j in range(3)])
 
@@ -88,7 +89,7 @@ def skin_below(ob: bpy.types.Object, hip: bpy.types.Bone, foot: bpy.types.Bone, 
 
     hip: the first bone of its leg. ball: the point. All in the armature's own space and units.
     """
-    up = _nearest_axis(hip.head_local - foot.head_local)
+    up = axis_nearest(hip.head_local - foot.head_local)
     size = max((ball - foot.head_local).length, 0.1 * (hip.head_local - ball).length)
     points = _skin_points(ob, {foot.name, *(child.name for child in foot.children)}) - np.array(ball)
     heights = points @ np.array(up)

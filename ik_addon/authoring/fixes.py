@@ -19,8 +19,8 @@ from ..rig.model.order import live_tips
 from ..rig.status.problems import Cure, bones_left_behind, check_changeable, rotation_curves
 from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
-from .control_collections import home_of
-from .controls import new_target_control, remove_chain, words_of
+from .controls import new_control, remove_chain, words_of
+from .placing import home_of
 from .snap import snap_targets
 
 _FAR_ENOUGH = radians(45.0)
@@ -52,7 +52,7 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: boo
     as_bone: the target is a control bone, not an Empty.
     """
     with new_bones_taken_back(*[tip.id_data] * as_bone):
-        target = new_target_control(context, tip, as_bone)
+        target = new_control(context, tip, "target", as_bone)
         for name in ("swivel", "flip", "foot_roll"):
             tip.property_unset(f"analytic_ik_{name}")
         tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone

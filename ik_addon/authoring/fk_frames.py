@@ -15,8 +15,7 @@ from ..bake.keys import BoneKeys, check_keyable, key_times, write_keys
 from ..bake.stepping import stepping_lightly
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
-from ..rig.blender.blended_bones import shares_of
-from ..rig.blender.dependencies import followed_nodes
+from ..rig.blender.dependencies import followed_nodes, shares_of
 from ..rig.blender.rotations import (
     LOCATION,
     SCALE,
@@ -35,20 +34,17 @@ from ..rig.data.settings import path_of, settings_of, target_and_pole
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.limb_model import joints_of, posed
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
-from ..rig.pose.checks import check_targets
 from ..rig.pose.following import follow_limbs
-from ..rig.pose.reading import SceneReader
+from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.solving import solve_limb, tell
 from ..rig.pose.track_reading import are_even
-from ..rig.pose.track_solving import hinges_of, solve_tracks
-from ..rig.pose.tracks import Reading
+from ..rig.pose.track_solving import Reading, hinges_of, solve_tracks
 from ..solvers import ChainError
 from ..solvers.arrays import components_last, conjugate, multiply
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.chain import uneased
 from ..solvers.rows import start_rows
-from .control_collections import BEYOND
-from .placing import Control, Placer, check_control
+from .placing import BEYOND, Control, Placer, check_control
 
 BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
 """What a snap sets back, since target and pole alone shall carry the limb."""

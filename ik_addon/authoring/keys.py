@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import bpy
 
 from ..bake.certificate import TROUBLES, Certificate
-from ..bake.curve_keys import keys_of, set_keys
+from ..bake.keys import keys_of, set_keys
 from ..rig.blender.animation import current_fcurve_collections, driver_at, fcurve_homes
 
 _STEP = 1e-6

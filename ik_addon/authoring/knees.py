@@ -15,7 +15,7 @@ from mathutils import Vector
 
 from .. import messages
 from ..rig.blender.armatures import tag_pose
-from ..rig.blender.blended_bones import shares_of
+from ..rig.blender.dependencies import shares_of
 from ..rig.data.settings import target_and_pole
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.limb import BoneReading, chain_bones, fk_chain, known_bones

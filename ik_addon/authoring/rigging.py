@@ -34,11 +34,10 @@ from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from .control_bones import check_editable_bones, new_bones_taken_back
-from .control_collections import control_bones, controls_home
 from .controls import VISIBLE, Moved, add_chain, bones_stay
 from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
-from .placing import Control
+from .placing import Control, control_bones, controls_home
 from .selection import is_tip
 from .snap import Snapped, motion_snapped, snap_targets
 

@@ -26,7 +26,7 @@ from ..rig.pose.solving import solve_limb
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
-from .controls import new_pole_control
+from .controls import new_control
 from .fk_frames import (
     BEND_SETTINGS,
     checked_controls,
@@ -117,7 +117,7 @@ def leave_to_poles(
     for tip in tips:
         set_to(tip, BEND_SETTINGS)
         if tip.analytic_ik_pole_target is None:
-            pole = new_pole_control(context, tip, as_bones)
+            pole = new_control(context, tip, "pole", as_bones)
             tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
             made.append(pole)
             controls[tip].append(pole)

@@ -100,7 +100,6 @@ def _write(
     after: str,
     tolerance: float,
 ) -> None:
-    """Write what was collected into keys. after: as in `baked`."""
     for ob, chains in by_armature(motions).items():
         own = {chain: motions[chain] for chain in chains}
         scales = _scales(ob, own)
@@ -236,7 +235,6 @@ def _silence(carried: Mapping[ChainName, Sequence[str]]) -> None:
 
 
 def _switch_off(carried: Mapping[ChainName, Sequence[str]], after: str) -> None:
-    """Mute or remove chains, and let no bone follow them."""
     for chain, bones in carried.items():
         ob = armature_named(chain.armature)
         for name in bones:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import isfinite
 from pathlib import PurePath
@@ -125,7 +125,6 @@ class FootCertificate:
 
     @property
     def is_sound(self) -> bool:
-        """True if the foot has contacts and stands in them."""
         return self.contacts > 0 and not any(map(self.has, FOOT_FAULTS))
 
 
@@ -147,12 +146,10 @@ class Certificate:
 
     @property
     def baked(self) -> bool:
-        """Whether it is of a bake, and not of a check."""
         return any(chain.keys for chain in self.chains)
 
     @property
     def worst_first(self) -> list[ChainCertificate]:
-        """Its chains, those that ask for a look before the others."""
         return sorted(self.chains, key=lambda chain: -chain.rank)
 
     @property
@@ -164,7 +161,6 @@ class Certificate:
 
     @property
     def is_sound(self) -> bool:
-        """True if every verdict is good."""
         return all(good for good, _ in self.verdicts)
 
     @property
@@ -255,15 +251,14 @@ def _frame(value: int) -> int:
     return value
 
 
-def _frame_or_none(value: int | None) -> int | None:
-    return None if value is None else _frame(value)
-
-
+_BY_TYPE = {
+    str: _text,
+    int: _count,
+    float: _number,
+    int | None: lambda value: value if value is None else _frame(value),
+}
 _READ: dict[str, Callable] = {
-    **dict.fromkeys(("armature", "bone", "solver"), _text),
-    **dict.fromkeys(("chain_count", "frames", "keys"), _count),
-    **dict.fromkeys(("max_error", "mean_error", "max_lag", "max_step_degrees", "length"), _number),
-    **dict.fromkeys(("worst_frame", "max_step_frame"), _frame_or_none),
+    each.name: _BY_TYPE[each.type] for each in fields(ChainCertificate) if each.name not in ("ranges", "clip")
 }
 """What a report says of a chain under the names of its certificate, but where."""
 
@@ -392,7 +387,6 @@ _FootRow = tuple[FootCertificate, str, dict[str, float]]
 
 
 def _in_world(name: str) -> Callable[[_FootRow], str]:
-    """The cell of a figure that is a length."""
     return lambda row: f"{row[0].length * row[2][name]:.3g}"
 
 
@@ -471,7 +465,6 @@ _Row = TypeVar("_Row")
 
 
 def _table(entries: Sequence[_Row], columns: Sequence[tuple[str, Callable[[_Row], str]]]) -> Iterable[str]:
-    """A line for each entry, under headings."""
     rows = [
         [title for title, _ in columns],
         *([messages.one_line(cell(entry)) for _, cell in columns] for entry in entries),
@@ -486,7 +479,6 @@ def _table(entries: Sequence[_Row], columns: Sequence[tuple[str, Callable[[_Row]
 
 
 def _notes(chain: ChainCertificate) -> Iterable[str]:
-    """What there is to say of a chain besides its numbers."""
     if not chain.frames:
         yield messages.RESULT_OFF(bone=chain.bone)
     for kind, ranges in chain.ranges.items():

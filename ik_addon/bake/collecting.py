@@ -21,14 +21,12 @@ from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import link_bones, missed_world, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.lending import loans
 from ..rig.pose.planned import asked_now, is_confirmed
-from ..rig.pose.posing import Channel
+from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
-from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
-from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
+from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each, solve_tracks
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
 from .limb_keys import ShownChain
@@ -119,7 +117,6 @@ def collect(
 
 
 def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]]) -> Motion:
-    """The motion of a chain of which nothing is known yet."""
     names, pose_bones = bones_of[chain], armature_named(chain.armature).pose.bones
     bones = turned_bones(chain, names)
     modes = [pose_bones[name].rotation_mode for name in bones]
@@ -320,7 +317,6 @@ class _Kept:
         self.changed: set[ChainName] = set()
 
     def see(self) -> None:
-        """Compare with how it was at first."""
         for name, now in self._now().items():
             if now != self._first[name]:
                 self.changed.add(name)

@@ -42,7 +42,6 @@ class KeyedCurve:
         return np.einsum("nk,nkc->nc", *self._spans(rows, hermite_weights))
 
     def with_keys(self, rows: Collection[int]) -> "KeyedCurve":
-        """The same curve with keys in more rows."""
         every = np.array(sorted({*self.rows.tolist(), *rows}))
         slopes = np.repeat(np.einsum("nk,nkc->nc", *self._spans(every, _slope_weights))[:, None], 2, axis=1)
         kept = np.searchsorted(every, self.rows)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,11 @@ from bpy_extras.io_utils import axis_conversion
 from mathutils import Matrix
 
 from .. import messages
-from ..rig.blender.animation import fcurve_collections
-from ..rig.blender.clips import REST, clips_of, motion_of, moved_channels, playing_clip
-from ..rig.blender.rotations import LOCATION, SCALE, channel_of, rotation_in
-from .saving import save_blend, save_files
+from ..rig.blender.animation import all_fcurves, fcurve_collections
+from ..rig.blender.clips import clips_of, motion_of, moved_channels, playing_clip
+from ..rig.blender.rotations import LOCATION, REST, SCALE, channel_of, rotation_in
+from .keys import times_of
+from .saving import process, save_blend, save_files
 
 
 def beginning(path: Path, count: int) -> bytes:
@@ -90,13 +91,11 @@ def _leads(user: bpy.types.ID) -> bool:
 
 
 def _span(homes: list) -> tuple[float, float]:
-    """The first and the last frame of keys."""
     ranges = [tuple(curve.range()) for curves in homes for curve in curves if len(curve.keyframe_points)]
     return (min(each[0] for each in ranges), max(each[1] for each in ranges)) if ranges else (np.inf, -np.inf)
 
 
 def _move_slots(action: bpy.types.Action, apart: dict[str, list[bpy.types.ID]]) -> None:
-    """Move slots of an action, by their identifiers with their users, to a copy of it."""
     copy = action.copy()
     copy.name = f"{action.name} others"
     for identifier, users in apart.items():
@@ -151,7 +150,8 @@ def files_beside(path: Path) -> set[Path]:
         for entry in entries if isinstance(entries, list) else ():
             uri = entry.get("uri") if isinstance(entry, dict) else None
             if isinstance(uri, str) and not uri.startswith("data:"):
-                found.add((path.parent / _unquoted(uri)).resolve())
+                name = _QUOTED.sub(lambda code: bytes.fromhex(code[1].decode()), os.fsencode(uri))
+                found.add((path.parent / os.fsdecode(name)).resolve())
     return found
 
 
@@ -207,11 +207,6 @@ def _old_draco() -> Path | None:
     except ImportError:
         return None
     return dll_path()
-
-
-def _unquoted(uri: str) -> str:
-    """A URI without its %20 and the like."""
-    return os.fsdecode(_QUOTED.sub(lambda found: bytes.fromhex(found[1].decode()), os.fsencode(uri)))
 
 
 BLEND = ".blend"
@@ -299,7 +294,7 @@ def _read_gltf(path: str) -> None:
 def _rate_of_keys(rate: int) -> int:
     """The usual rate with the frames of which almost all keys of the file agree, which was imported at `rate`, else
     that."""
-    times = [_key_times(curve) / rate for action in bpy.data.actions for curve in _curves_of(action)]
+    times = [times_of(curve) / rate for action in bpy.data.actions for curve in all_fcurves(action)]
     seconds = np.unique(np.concatenate(times)) if times else np.zeros(1)
 
     def share(fps: int) -> float:
@@ -308,19 +303,6 @@ def _rate_of_keys(rate: int) -> int:
 
     best = max((rate, *_RATES), key=share)
     return best if share(best) > _ALMOST_ALL else rate
-
-
-def _key_times(curve: bpy.types.FCurve) -> np.ndarray:
-    """The frames of an F-Curve's keys."""
-    found = np.empty(2 * len(curve.keyframe_points), np.float32)
-    curve.keyframe_points.foreach_get("co", found)
-    return found[::2]
-
-
-def _curves_of(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
-    for slot in getattr(action, "slots", (None,)):
-        for curves in fcurve_collections(action, slot):
-            yield from curves
 
 
 def _write_glb(path: str, _frames: range, optimized: bool, form: str = "GLB") -> None:
@@ -335,8 +317,6 @@ def _write_vrm(path: str, frames: range, optimized: bool) -> None:
 
 
 def _begins(*starts: bytes) -> Callable[[Path], bool]:
-    """A test whether a file begins as one of these."""
-
     return lambda file: beginning(file, max(map(len, starts))).startswith(starts)
 
 
@@ -352,8 +332,6 @@ SUFFIXES = (BLEND, *_FORMATS)
 """What can be opened and written."""
 ONE_CLIP = (".bvh",)
 """Those that hold one clip."""
-written_suffixes: set[str] = set()
-"""Of what this process has exported."""
 
 
 def check_readable(file: Path) -> None:
@@ -424,7 +402,6 @@ def open_file(file: Path) -> bool:
 
 
 def _new_scene() -> None:
-    """An empty file."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
 
 
@@ -442,7 +419,7 @@ def write_file(path: Path, compressed: bool, frames: range, optimized: bool = Fa
     bystanders_apart()
 
     def write(place: Path) -> None:
-        written_suffixes.add(path.suffix.lower())
+        process.exported.add(path.suffix.lower())
         try:
             own.write(str(place), frames, optimized)
         except RuntimeError as error:

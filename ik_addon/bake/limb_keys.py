@@ -171,7 +171,6 @@ def _fitted(
 
 
 def _at_halves(values: np.ndarray) -> np.ndarray:
-    """Values at rows, and in the middle between two."""
     found = np.empty((2 * len(values) - 1, *values.shape[1:]))
     found[::2], found[1::2] = values, (values[:-1] + values[1:]) / 2.0
     return found

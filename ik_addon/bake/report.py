@@ -16,7 +16,7 @@ from ..rig.blender.file_memory import last, remember
 from ..rig.blender.rotations import quaternion_of, rotation_in
 from ..rig.model.limb_model import joints_of
 from ..rig.pose.solving import PosedLimb
-from ..rig.pose.tracks import PoseTrack, Reading
+from ..rig.pose.track_solving import PoseTrack, Reading
 from ..solvers import ChainError, Outcome
 from ..solvers.arrays import conjugate, cross, dot, multiply
 from ..solvers.chain import MET
@@ -262,7 +262,6 @@ class ChainRecord:
 
 
 def _entry(record: ChainRecord, flags: Flags, step: int) -> dict:
-    """A chain's entry in the report; see `file_report`."""
     course = record.course
     frames, errors = course.frames.tolist(), course.errors
     worst = int(errors.argmax()) if frames else None
@@ -365,7 +364,6 @@ _OF_ARMATURES = ("chains", "feet", "metrics")
 
 
 def _part_of(file: dict, armature: str) -> dict:
-    """What a file's entry says of one armature."""
     lists = {kind: file[kind] for kind in _OF_ARMATURES if kind in file}
     own = {kind: [entry for entry in entries if entry["armature"] == armature] for kind, entries in lists.items()}
     return {**file, **own}

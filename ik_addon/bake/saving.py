@@ -31,19 +31,21 @@ _UNFINISHED = ".analytic-ik."
 
 
 @dataclass(slots=True)
-class _Demands:
-    """What this process was asked.
+class _Process:
+    """What this process was asked, and has done.
 
     mark: to put into the names of files that are not finished. stops: numbers of the signals by which somebody asked
-    it to stop. limits: of the work that is going on, when it has to end, and how many seconds it was given.
+    it to stop. limits: of the work that is going on, when it has to end, and how many seconds it was given. exported:
+    the suffixes of files that it has exported.
     """
 
     mark: str = ""
     stops: list[int] = field(default_factory=list)
     limits: list[tuple[float, float]] = field(default_factory=list)
+    exported: set[str] = field(default_factory=set)
 
 
-_asked = _Demands()
+process = _Process()
 
 
 def check_place(path: Path) -> None:
@@ -171,12 +173,12 @@ def _beside(folder: Path) -> Path:
 
     It is drawn at random: of several machines that write to one folder, two may give their processes the same number.
     """
-    return folder / f"{_UNFINISHED}{_asked.mark}{secrets.token_hex(8)}.part"
+    return folder / f"{_UNFINISHED}{process.mark}{secrets.token_hex(8)}.part"
 
 
 def mark_unfinished(mark: str) -> None:
     """Have this process put a mark into the names of files that are not finished, for `remove_unfinished`."""
-    _asked.mark = mark
+    process.mark = mark
 
 
 def remove_unfinished(mark: str, folders: Iterable[str]) -> None:
@@ -276,23 +278,23 @@ class TimeLimitError(ChainError):
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Inside, `check_time` raises TimeLimitError after so many seconds; None: never."""
-    _asked.limits.append((inf, inf) if seconds is None else (monotonic() + seconds, seconds))
+    process.limits.append((inf, inf) if seconds is None else (monotonic() + seconds, seconds))
     try:
         yield
     finally:
-        _asked.limits.pop()
+        process.limits.pop()
 
 
 def check_time() -> None:
     """Raise TimeLimitError where the time is up."""
-    if _asked.limits and monotonic() > _asked.limits[-1][0]:
-        raise TimeLimitError(messages.TOO_LONG(seconds=_asked.limits[-1][1]))
+    if process.limits and monotonic() > process.limits[-1][0]:
+        raise TimeLimitError(messages.TOO_LONG(seconds=process.limits[-1][1]))
 
 
 @contextmanager
 def stops_heard() -> Iterator[None]:
     """Inside, `stop_if_asked` raises what is asked once; who asks twice does not want to wait for it."""
-    _asked.stops.clear()
+    process.stops.clear()
     try:
         before = {number: signal.signal(number, _ask) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:
@@ -307,11 +309,11 @@ def stops_heard() -> Iterator[None]:
 
 def stop_if_asked() -> None:
     """Raise Stopped where somebody has asked to stop."""
-    if _asked.stops:
-        raise Stopped(_asked.stops[0])
+    if process.stops:
+        raise Stopped(process.stops[0])
 
 
 def _ask(number: int, _: FrameType | None) -> None:
-    _asked.stops.append(number)
-    if len(_asked.stops) > 1:
+    process.stops.append(number)
+    if len(process.stops) > 1:
         raise Stopped(number)

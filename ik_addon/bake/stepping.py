@@ -16,7 +16,7 @@ from ..rig.blender.cleanup import Scratch, all_clean, surely
 from ..rig.blender.dependencies import plays_anywhere
 from ..rig.live import handlers as live
 from ..rig.live.handler_lists import others_handle_frames
-from ..rig.model.order import live_tips
+from ..rig.model.order import has_live_chains
 from .saving import check_time
 
 Result = TypeVar("Result")
@@ -133,7 +133,7 @@ def stepping_lightly(context: bpy.types.Context, objects: Iterable[bpy.types.Obj
 def stepping_shown(context: bpy.types.Context, objects: Iterable[bpy.types.Object]) -> Iterator[GoTo]:
     """These objects as Blender shows them, step by step, live chains solved."""
     scene = context.scene
-    if any(live_tips(ob) for ob in scene.objects if ob.pose):
+    if any(has_live_chains(ob) for ob in scene.objects if ob.pose):
         with frame_kept(scene):
             yield _in_scene(scene, context.evaluated_depsgraph_get)
     else:

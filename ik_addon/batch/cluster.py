@@ -13,7 +13,7 @@ from .. import messages
 from ..bake.saving import stop_if_asked
 from ..command_line.files import NoClusterError
 from .crew import remove_leftovers
-from .task import carry_out, version
+from .resident import carry_out, version
 
 _TIMEOUT = _LOOK = 10.0
 """Seconds after which a scheduler that does not answer is not there, and between two looks for workers."""

@@ -1,15 +1,20 @@
-"""A process with a Blender in it, seen from outside: a request a line goes in, an answer a line comes out.
+"""A process with a Blender in it, seen from outside: a request a line goes in, an answer a line comes out. And what a
+worker of a Dask cluster does with a file: it asks such a process of its own, one for each of its threads.
 
-It may crash or never answer. Nothing here needs Blender: a worker of a cluster has none.
+A process may crash or never answer, and a crash of Blender is no death of the worker. Nothing here needs Blender.
 """
 
+import hashlib
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+from functools import cache
+from pathlib import Path
 
 from .. import messages
 
@@ -131,3 +136,38 @@ class Resident:
     def _stdout(self):
         assert self._process.stdout is not None
         return self._process.stdout
+
+
+_of_thread = threading.local()
+
+
+@cache
+def version() -> str:
+    """What tells whether two machines have the same Analytic IK: a digest of its sources."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def carry_out(request: dict, limit: float | None, wanted: str) -> dict:
+    """The answer to a request (see `worker.py`), with "host" and "blender"; or why there is none, as "died".
+
+    limit: seconds after which it is given up, or None. wanted: the version of whoever asks.
+    """
+    host = {"host": platform.node()}
+    if version() != wanted:
+        return {"died": messages.OTHER_VERSION(worker=platform.node()), **host}
+    resident = getattr(_of_thread, "resident", None) or Resident()
+    _of_thread.resident = None
+    try:
+        if not resident.about:
+            resident.start()
+        answer = resident.ask(request, limit)
+    except DiedError as died:
+        reason = str(died) if resident.about else messages.NO_WORKER_STARTS(reason=resident.last_words())
+        resident.close()
+        return {"error" if isinstance(died, TooLongError) else "died": reason, **host}
+    _of_thread.resident = resident
+    return {**answer, **host, "blender": resident.about["blender"]}

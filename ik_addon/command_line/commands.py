@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
@@ -31,10 +31,9 @@ from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
-from ..travel.engines import engine_ready
+from ..travel.engines import engine_ready, grown_clips
 from .console import complain, say, shown
-from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
-from .given_path import curve_given
+from .files import armatures_of_scene, curve_given, ground_of, is_foreign, opened, save_output, span_of
 
 
 def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
@@ -56,7 +55,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     settings["tolerance"] = options.tolerance
     clips = clips_asked(options, armatures, not keeps_chains and output.suffix.lower() not in ONE_CLIP)
     controls = [(ob, controls_of_chains(ob)) for ob in armatures]
-    frames = frames_asked(options)
+    frames, grown = frames_asked(options), {ob: grown_clips(ob) for ob in armatures if options.engine}
     with shown(file.name, len(frames)) as progress:
         steps = clips_baked(bpy.context, chains, **settings, clips=clips, frames=frames, strips=True)
         report = finish(in_time(steps), progress)
@@ -65,22 +64,29 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
-    _for_engine(file, options, armatures, report["files"])
+    _for_engine(file, options, grown, report["files"])
     save_output(file, output, compressed, span_of(report["files"]), options.optimize)
     return report["files"]
 
 
 def _for_engine(
-    file: Path, options: argparse.Namespace, armatures: Sequence[bpy.types.Object], entries: Sequence[dict]
+    file: Path,
+    options: argparse.Namespace,
+    armatures: Mapping[bpy.types.Object, Mapping[str, str]],
+    entries: Sequence[dict],
 ) -> None:
-    """Make the clips of a file ready for the engine of the options, and say what that does not take as it is. entries:
-    of the file, the first of which gets what was done."""
-    found = []
-    for ob in armatures if options.engine else ():
-        found += finish(engine_ready(bpy.context, ob, options.engine, clips_of(ob)))
+    """Make the clips of a file ready for the engine of the options, and say what that does not take as it is, once for
+    all clips of which it is so. armatures: those to look at, with their `grown_clips`. entries: of the file, the first
+    of which gets what was done."""
+    found, clips_with = [], {}
+    for ob, grown in armatures.items():
+        found += finish(engine_ready(bpy.context, ob, options.engine, clips_of(ob), grown=grown))
     for each in found:
         for warning in each["warnings"]:
-            say(messages.OF(whose=messages.OF(whose=file, said=each["clip"]), said=warning))
+            clips_with.setdefault(warning, []).append(each["clip"])
+    for warning, clips in clips_with.items():
+        of_all = 1 < len(found) == len(clips)
+        say(messages.OF(whose=file if of_all else messages.OF(whose=file, said=", ".join(clips)), said=warning))
     if found:
         entries[0]["engine"] = found
 
@@ -182,9 +188,10 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     how = Options(**{name: getattr(options, name) for name in SHOWN}, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
     path = curve_given(options.path)
-    entries, planted, reasons, late, still = [], [], [], [], []
+    entries, planted, reasons, late, still, grown = [], [], [], [], [], {}
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
+        grown[ob] = grown_clips(ob)
         holds_all = output.suffix.lower() not in ONE_CLIP
         if not holds_all and len(rigged_clips(ob)) > 1:
             say(messages.OF(whose=file, said=messages.ONLY_CURRENT(armature=ob.name, suffix=output.suffix)))
@@ -217,7 +224,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         # Files in other formats are of the character alone.
         bpy.data.objects.remove(path)
     bpy.context.view_layer.objects.active = planted[0][0]
-    _for_engine(file, options, [ob for ob, _ in planted], entries)
+    _for_engine(file, options, {ob: grown[ob] for ob, _ in planted if options.engine}, entries)
     save_output(file, output, compressed, planted[0][1], options.optimize)
     if late or any(entry["error"] for entry in entries):
         say(messages.OF(whose=file, said=messages.SAVED_IN_PART()))

@@ -1,11 +1,14 @@
-"""Files of a command: where they are listed, where each goes, which of its clips are meant, and who works on them."""
+"""Files of a command: where they are listed, where each goes, which curve `--path` means, and who works on them."""
 
 import argparse
+import json
 import os
 import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +18,7 @@ from .. import messages
 from ..bake.formats import BLEND, SUFFIXES, VRM, check_readable, check_replaceable, open_file, write_file
 from ..bake.report import bare_entry
 from ..bake.saving import Stopped, check_place
+from ..planting.scene.path import path_named
 from ..planting.scene.plant import Ground
 from ..solvers import ChainError
 from .console import complain, say
@@ -90,7 +94,7 @@ def span_of(entries: list[dict]) -> range:
     return range(min(each[0] for each in frames), max(each[1] for each in frames) + 1)
 
 
-_LINES = re.compile(r"([1-9]\d*)-([1-9]\d*)$")
+_SPAN = re.compile(r"(-?\d+)-(-?\d+)$")
 _LONGEST_LIST = 100_000_000
 """Bytes of a list of files."""
 _OF_WORKERS = ("jobs", "cluster", "tries")
@@ -102,7 +106,12 @@ def many_options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     many = parser.add_argument_group("many files")
     many.add_argument("--files-from", metavar="LIST", help="text file with a path on each line, -: standard input")
-    many.add_argument("--lines", type=_lines, metavar="A-B", help="first and last line of LIST")
+    many.add_argument(
+        "--lines",
+        type=_lines,
+        metavar="A-B",
+        help="first and last line of LIST",
+    )
     many.add_argument(
         "--resume", action="store_true", help="leave out what --report lists without an error, if its output is there"
     )
@@ -116,7 +125,10 @@ def many_options() -> argparse.ArgumentParser:
     workers.add_argument("--jobs", type=_jobs, metavar="N", help="worker processes on this machine, or auto")
     workers.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler, or the file that it wrote")
     workers.add_argument(
-        "--tries", type=_tries, metavar="K", help="attempts at a file on which the worker process crashes (default: 2)"
+        "--tries",
+        type=_tries,
+        metavar="K",
+        help="attempts at a file on which the worker process crashes (default: 2)",
     )
     return parser
 
@@ -179,26 +191,28 @@ def check_run(options: argparse.Namespace, has_workers: bool) -> None:
                 options.usage_error(messages.NOT_ON_CLUSTER(option=f"--{name.replace('_', '-')}"))
 
 
-def _lines(text: str) -> tuple[int, int]:
-    match = _LINES.match(text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(messages.NO_LINES(text=text))
+def span(text: str, refusal: messages.Message, least: float) -> tuple[int, int]:
+    """The first and the last whole number of "1-250", from `least` on."""
+    match = _SPAN.match(text)
+    if match is None or not least <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(refusal(text=text))
     return int(match[1]), int(match[2])
+
+
+def whole(text: str, refusal: messages.Message) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(refusal(text=text))
+    return int(text)
+
+
+_lines = partial(span, refusal=messages.NO_LINES, least=1)
+_tries = partial(whole, refusal=messages.NO_TRIES)
 
 
 def _jobs(text: str) -> int:
     """A number of processes; 0 for as many as suit the machine."""
-    if text.lower() == "auto":
-        return 0
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(messages.NO_JOBS(text=text))
-    return int(text)
-
-
-def _tries(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(messages.NO_TRIES(text=text))
-    return int(text)
+    return 0 if text.lower() == "auto" else whole(text, messages.NO_JOBS)
 
 
 def _seconds(text: str) -> float:
@@ -286,3 +300,80 @@ def _narrow(text: bytearray) -> bytes | None:
     except UnicodeError:
         return None
     return None if b"\0" in found else found
+
+
+_LONGEST = 10_000_000
+"""Bytes of a file with points."""
+_TEXT = ".json"
+
+GivenPath = dict
+"""A curve by its `name`, in the .blend file `file` if there is one; or `points`, [x, y] or [x, y, z], and if they are
+`closed`. It can be sent to other processes."""
+
+
+def read_path(text: str) -> GivenPath:
+    """What --path says. Raises argparse.ArgumentTypeError if there is no such file, or no points in it."""
+    file, colon, name = text.rpartition(":")
+    if text.lower().endswith(_TEXT):
+        return _points_in(Path(text))
+    if not colon or not file.lower().endswith(BLEND):
+        return {"name": text}
+    try:
+        check_readable(Path(file))
+    except OSError as error:
+        raise argparse.ArgumentTypeError(messages.OF(whose=file, said=error)) from error
+    return {"file": os.path.abspath(file), "name": name}
+
+
+def _points_in(file: Path) -> GivenPath:
+    try:
+        given = json.loads(text_of(file, _LONGEST) or b"null")
+    except OSError as error:
+        said = messages.UNREADABLE(reason=error.strerror or error)
+        raise argparse.ArgumentTypeError(messages.OF(whose=file, said=said)) from error
+    except (ValueError, RecursionError):
+        given = None
+    given = given if isinstance(given, dict) else {"points": given}
+    points, is_closed = given.get("points"), given.get("closed", False)
+    if not isinstance(points, list) or len(points) < 2 or not all(map(_is_point, points)):
+        raise argparse.ArgumentTypeError(messages.OF(whose=file, said=messages.NOT_POINTS()))
+    return {"name": file.stem, "points": points, "closed": bool(is_closed)}
+
+
+def _is_point(point: object) -> bool:
+    return (
+        isinstance(point, list)
+        and len(point) in (2, 3)
+        and all(isinstance(number, int | float) and isfinite(number) for number in point)
+    )
+
+
+def curve_given(given: GivenPath | None) -> bpy.types.Object | None:
+    """The curve object in the scene of the open file, brought there if it is elsewhere; None without one."""
+    scene = bpy.context.scene
+    if given is None:
+        return None
+    if "points" in given:
+        curve = _drawn(given)
+    elif "file" in given:
+        with bpy.data.libraries.load(given["file"]) as (there, here):  # pyright: ignore[reportGeneralTypeIssues]
+            if given["name"] not in there.objects:
+                raise ChainError(messages.NO_CURVE_IN_FILE(object=given["name"], file=given["file"]))
+            here.objects = [given["name"]]
+        [curve] = here.objects
+    else:
+        return path_named(scene, given["name"])
+    scene.collection.objects.link(curve)
+    bpy.context.view_layer.update()
+    return curve
+
+
+def _drawn(given: GivenPath) -> bpy.types.Object:
+    data = bpy.data.curves.new(given["name"], "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
+    spline.points.add(len(given["points"]) - 1)
+    for knot, point in zip(spline.points, given["points"], strict=True):
+        knot.co = (*point, 0.0, 1.0) if len(point) == 2 else (*point, 1.0)
+    spline.use_cyclic_u = given["closed"]
+    return bpy.data.objects.new(given["name"], data)

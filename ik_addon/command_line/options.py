@@ -15,9 +15,9 @@ import bpy
 
 from .. import messages
 from ..authoring.given_limbs import GivenLimbs, checked_limbs
+from ..bake import Action, After
 from ..bake.certificate import FIRST_WORDS
 from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, beginning, check_replaceable
-from ..bake.options import Action, After
 from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
 from ..planting.feet.judging import JUDGED
@@ -25,8 +25,19 @@ from ..planting.feet.measures import FIGURES
 from ..planting.feet.options import GROUND_ITEMS, SHOWN
 from ..solvers import ChainError
 from ..travel.engines import ENGINES
-from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines, text_of
-from .given_path import read_path
+from .files import (
+    check_run,
+    is_foreign,
+    is_in_place,
+    many_options,
+    output_of,
+    read_list,
+    read_path,
+    span,
+    take_lines,
+    text_of,
+    whole,
+)
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')
 """How a report begins. It may be too long to be read for this."""
@@ -149,7 +160,6 @@ def _is_stream(path: Path) -> bool:
 
 _OF_CHAINS = ("rig", "native")
 """Commands whose work only a .blend file can hold."""
-_FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
 
 
 def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argparse.Namespace:
@@ -255,7 +265,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was done and measured")
     shared.add_argument("--quiet", action="store_true", help="print results alone: nothing of what Blender prints")
     measured = argparse.ArgumentParser(add_help=False, parents=[shared, many_options()])
-    measured.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame of the current clip")
+    measured.add_argument(
+        "--frames",
+        type=_frames,
+        metavar="A-B",
+        help="first and last frame of the current clip",
+    )
     measured.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
     measured.add_argument(
         "--clips",
@@ -436,17 +451,8 @@ def _add_format(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _frames(text: str) -> tuple[int, int]:
-    match = _FRAMES.match(text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(messages.NO_RANGE(text=text))
-    return int(match[1]), int(match[2])
-
-
-def _step(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(messages.NO_STEP(text=text))
-    return int(text)
+_frames = partial(span, refusal=messages.NO_RANGE, least=-inf)
+_step = partial(whole, refusal=messages.NO_STEP)
 
 
 def _limit(text: str, figures: Sequence[str] = FIGURES) -> tuple[str, float]:

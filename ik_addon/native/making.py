@@ -23,8 +23,7 @@ from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, Settings, native_tips, settings_of
 from ..rig.live import handlers as live
 from ..rig.model.foot import end_bone, rolls, toe_of
-from ..rig.pose.checks import gone_pole
-from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.reading import ArmatureReader, SceneReader, gone_pole
 from ..rig.pose.solving import PosedLimb, solve_limb
 from ..solvers import ChainError
 from . import records

@@ -80,7 +80,6 @@ class Aim(Solution):
 
     @property
     def residual(self) -> float:
-        """Distance from the last joint to the target."""
         return (self.joints[-1] - self.target).length
 
     @property
@@ -116,7 +115,6 @@ class Aim(Solution):
         return Quaternion((0.0, *self.side)) @ self.turn, [-vector for vector in vectors]
 
     def posed(self, chain: Chain, directions: Sequence[Vector]) -> Solution:
-        """The solution that has these directions of the links."""
         lengths = chain.lengths if self.stretch == 1.0 else [length * self.stretch for length in chain.lengths]
         self.joints, self.links = joint_points(chain.joints[0], lengths, directions), directions
         return self

@@ -12,8 +12,8 @@ from .any_chain import MAX_SWEEPS
 from .bending import BendFrame, aim_at, start_frame
 from .chain import MET, Chain, Goal, Outcome, Solution, Start, joint_points, reach_limits
 from .limits import BallJoint, ConeJoints, HingeJoint, Joint
-from .shapes import Shapes, Turns, at_limits, bends_at, end_of, links, placed
-from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, perpendicular, rotation_to, swing, unit_across
+from .shapes import SPREAD, Shapes, Turns, at_limits, bends_at, end_of, links, placed
+from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, perpendicular, rotation_to, swing, unit_across, wrapped
 
 _STEPS = 60
 _LARGEST_STEP = 0.6
@@ -174,8 +174,6 @@ def _outer(vector: Vector) -> Matrix:
 _ROLLS = 24
 _HALVINGS = 20
 _SCATTERED = 8
-_SPREAD = 0.7548776662466927
-"""A number whose multiples fall evenly between whole ones (the plastic number's inverse)."""
 
 _AS_ONE = 25
 """So many links round as one point does; the rounding of more adds up, like random steps."""
@@ -413,7 +411,7 @@ class _Limited:
         yield [joint.clamped(joint.start) for joint in self.joints]
         if not self.certain:
             for number in range(1, _SCATTERED + 1):
-                parts = [(number * _SPREAD * (k + 1)) % 1.0 for k in range(2 * len(self.joints))]
+                parts = [(number * SPREAD * (k + 1)) % 1.0 for k in range(2 * len(self.joints))]
                 yield [joint.at(*parts[2 * k : 2 * k + 2]) for k, joint in enumerate(self.joints)]
 
     def _more_shapes(self) -> Iterator[Turns]:
@@ -461,7 +459,7 @@ def _hinge_normal(joints: Sequence[Joint], normal: Vector) -> Vector:
         return normal
     middle = (hinge.lowest + hinge.highest) / 2.0
     straight = cosine_wave(hinge.zero, hinge.axis, before.zero)[2]
-    sides = -((straight - middle + pi) % (2.0 * pi) - pi)
+    sides = -wrapped(straight - middle)
     if hinge.highest - hinge.lowest >= 2.0 * pi:
         sides = 0.0
     if abs(sides) < _LEGAL:

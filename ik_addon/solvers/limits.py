@@ -18,6 +18,7 @@ from .vectors import (
     perpendicular,
     swing,
     unit_across,
+    wrapped,
 )
 
 Cone = tuple[Vector, float]
@@ -64,7 +65,7 @@ class HingeJoint:
     def angle(self, turn: Quaternion) -> float:
         """The angle of a turn about the axis, within half a turn of the middle of the range."""
         middle = (self.lowest + self.highest) / 2.0
-        return middle + _wrapped(_twist(turn, self.axis) - middle)
+        return middle + wrapped(_twist(turn, self.axis) - middle)
 
     def clamped(self, turn: Quaternion) -> Quaternion:
         """The nearest legal turn."""
@@ -125,17 +126,14 @@ class BallJoint:
 
     @property
     def across_axis(self) -> Vector:
-        """An axis across the link."""
         return self.across
 
     @property
     def bends_one_way(self) -> bool:
-        """Whether a legal turn's opposite need not be legal."""
         return self.bend_max is None
 
     @property
     def free(self) -> bool:
-        """Whether every turn is legal."""
         return self.ranges is None and self.twist is None and self.cone is None
 
     @property
@@ -148,7 +146,7 @@ class BallJoint:
         twist = _twist(turn, self.stem)
         if self.twist is not None:
             middle = (self.twist[0] + self.twist[1]) / 2.0
-            twist = middle + _wrapped(twist - middle)
+            twist = middle + wrapped(twist - middle)
         swing = turn @ Quaternion(self.stem, -twist)
         vector = Vector((swing.x, swing.y, swing.z))
         if swing.w < 0.0:
@@ -177,7 +175,7 @@ class BallJoint:
     def between(self, first: Quaternion, second: Quaternion, part: float) -> Quaternion:
         """The turn at `part` of the way between two legal ones; legal too."""
         a, b = self.numbers(first), self.numbers(second)
-        twist = a[2] + part * _wrapped(b[2] - a[2]) if self.twist is None else a[2] + part * (b[2] - a[2])
+        twist = a[2] + part * wrapped(b[2] - a[2]) if self.twist is None else a[2] + part * (b[2] - a[2])
         turn = self.turned((a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, twist))
         # A cone about another direction than the swing's is not convex in its numbers.
         return turn if self.cone is None else self.clamped(turn)
@@ -257,7 +255,7 @@ class BallJoint:
             return twist
         lowest, highest = self.twist
         middle = (lowest + highest) / 2.0
-        return min(max(middle + _wrapped(twist - middle), lowest), highest)
+        return min(max(middle + wrapped(twist - middle), lowest), highest)
 
     def _farthest(self, a: float, b: float) -> float:
         """sin(angle / 2) of the largest legal swing straight out in the direction (a, b)."""
@@ -292,12 +290,7 @@ Joint = HingeJoint | BallJoint
 def _twist(turn: Quaternion, axis: Vector) -> float:
     """Angle of a rotation's part about a unit axis, from -pi to pi."""
     along = turn.x * axis.x + turn.y * axis.y + turn.z * axis.z
-    return _wrapped(2.0 * atan2(along, turn.w)) if along or turn.w else 0.0
-
-
-def _wrapped(angle: float) -> float:
-    """The same angle between -pi and pi."""
-    return (angle + pi) % (2.0 * pi) - pi
+    return wrapped(2.0 * atan2(along, turn.w)) if along or turn.w else 0.0
 
 
 class Hinge(NamedTuple):
@@ -359,7 +352,6 @@ class ConeJoints(Sequence[Joint]):
         self.cones = [pi if angle is None or angle > pi else angle for angle in angles[1:]]
 
     def joints(self) -> tuple[Joint, ...]:
-        """All of them, root first."""
         if self._joints is None:
             free = [None] * len(self._directions)
             self._joints = _joints(self._directions, self._angles, free, free, self._before)
@@ -509,7 +501,7 @@ def _bent(
         return lowest, highest
     half = acos(max(-1.0, min(1.0, (cos(least_bend) - level) / amplitude)))
     middle = (lowest + highest) / 2.0
-    straight = middle + (straight - middle + pi) % (2.0 * pi) - pi
+    straight = middle + wrapped(straight - middle)
     # The straight pose lies half a turn from the middle at most, so a wide range may meet it from both sides.
     if middle >= straight:
         lowest, highest = max(lowest, straight + half), min(highest, straight + 2.0 * pi - half)

@@ -82,7 +82,6 @@ class StartRows:
         return len(self.lengths)
 
     def chain_at(self, chain: int, row: int) -> Chain:
-        """One chain in its starting pose at one row."""
         place = chain, _at(row, self.joints.shape[1])
         if place not in self.chains:
             hinge = self.hinges[chain, _at(row, self.hinges.shape[1])]
@@ -115,7 +114,6 @@ class GoalRows:
     least_motion: bool = False
 
     def goal_at(self, chain: int, row: int) -> Goal:
-        """The goal of one chain at one row."""
         wishes = {name: getattr(self, name) for name in ("swivel", "flip", "softness", "stretch_max")}
         own = {name: wish[chain, _at(row, wish.shape[1])].item() for name, wish in wishes.items()}
         pole = self.poles[chain, row].tolist() if self.has_pole[chain] else None

@@ -13,7 +13,7 @@ from mathutils import Quaternion, Vector
 from .bending import BendFrame
 from .chain import reach_limits
 from .limits import AT_LIMIT, Joint
-from .vectors import cosine_wave, unit_across
+from .vectors import cosine_wave, unit_across, wrapped
 
 Turns = list[Quaternion]
 
@@ -24,7 +24,7 @@ _DIGITS = 6
 _SWEEPS = 300
 _NEGLIGIBLE = 1e-6
 _SCATTERED = 12
-_SPREAD = 0.7548776662466927
+SPREAD = 0.7548776662466927
 """A number whose multiples fall evenly between whole ones (the plastic number's inverse)."""
 
 
@@ -243,7 +243,7 @@ def _best_of(
         if best[0] <= _NEGLIGIBLE:
             break
         found = _extreme(bends, start, -1.0)
-        span = _span(bends, found)
+        span = _placed(bends, found)[0][-1].length
         if span < best[0] - _NEGLIGIBLE:
             best = (span, found)
     return best
@@ -264,7 +264,7 @@ def _starts(bends: Sequence[Bend]) -> list[list[float]]:
     starts += [[toward(bend, pi if k == one else 0.3) for k, bend in enumerate(inner)] for one in range(count)]
     starts.append([toward(bend, -tau / (count + 1)) for bend in inner])
     for number in range(1, _SCATTERED + 1):
-        parts = [(number * _SPREAD * (k + 1)) % 1.0 for k in range(count)]
+        parts = [(number * SPREAD * (k + 1)) % 1.0 for k in range(count)]
         starts.append([toward(bend, (2.0 * part - 1.0) * pi) for bend, part in zip(inner, parts, strict=True)])
     return starts
 
@@ -283,7 +283,10 @@ def _extreme(bends: Sequence[Bend], angles: Sequence[float], sign: float) -> tup
             c, s = joint.dot(across_lever) * sign, axis.cross(lever).dot(joint) * sign
             if hypot(c, s) <= 1e-9:
                 continue
-            new = _best_angle(found[k], atan2(s, c), bend.lowest, bend.highest)
+            # The legal angle nearest on the circle to the peak of a sinusoid.
+            middle = (bend.lowest + bend.highest) / 2.0
+            peak = middle + wrapped(found[k] + atan2(s, c) - middle)
+            new = min(max(peak, bend.lowest), bend.highest)
             end = joint + Quaternion(axis, new - found[k]) @ lever
             found[k] = new
         span = end.length
@@ -291,13 +294,6 @@ def _extreme(bends: Sequence[Bend], angles: Sequence[float], sign: float) -> tup
             break
         before = span
     return tuple(found)
-
-
-def _best_angle(angle: float, change: float, lowest: float, highest: float) -> float:
-    """The legal angle nearest on the circle to angle + change, the peak of a sinusoid."""
-    middle = (lowest + highest) / 2.0
-    peak = middle + (angle + change - middle + pi) % tau - pi
-    return min(max(peak, lowest), highest)
 
 
 def _placed(bends: Sequence[Bend], angles: Sequence[float]) -> tuple[list[Vector], list[Vector]]:
@@ -310,10 +306,6 @@ def _placed(bends: Sequence[Bend], angles: Sequence[float]) -> tuple[list[Vector
         axes.append(axis)
         points.append(points[-1] + carried @ Vector(bend.zero) * bend.length)
     return points, axes
-
-
-def _span(bends: Sequence[Bend], angles: Sequence[float]) -> float:
-    return _placed(bends, angles)[0][-1].length
 
 
 _STEPS = 24
@@ -346,7 +338,7 @@ def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float
     directions = pass_.directions()
     if directions is None:
         return None
-    return [_wrapped(b - a) for a, b in pairwise(directions)]
+    return [wrapped(b - a) for a, b in pairwise(directions)]
 
 
 class _Pass:
@@ -402,7 +394,7 @@ class _Pass:
     def _legal(self, k: int, x: float, y: float, before: float, remaining: float) -> float | None:
         """The direction of link k that leaves `remaining`, of two the first that is legal; None: neither."""
         for direction in self._two(k, x, y, remaining):
-            if k and abs(_wrapped(direction - before)) > self.cones[k] + _SLACK:
+            if k and abs(wrapped(direction - before)) > self.cones[k] + _SLACK:
                 continue
             length = self.lengths[k]
             if self._next_is_legal(k + 1, x + length * cos(direction), y + length * sin(direction), direction):
@@ -431,13 +423,9 @@ class _Pass:
             # No choice is left: follow it to the end.
             return self._legal(k, x, y, before, max(lowest, min(highest, self.reach[k + 1][1]))) is not None
         toward = atan2(-y, self.distance - x)
-        given = abs(_wrapped(before - toward))
-        nearest, farthest = (abs(_wrapped(self._two(k, x, y, rest)[1] - toward)) for rest in (lowest, highest))
+        given = abs(wrapped(before - toward))
+        nearest, farthest = (abs(wrapped(self._two(k, x, y, rest)[1] - toward)) for rest in (lowest, highest))
         return max(nearest - given, given - farthest) <= self.cones[k] + _SLACK
-
-
-def _wrapped(angle: float) -> float:
-    return (angle + pi) % (2.0 * pi) - pi
 
 
 _NEAR = 0.03

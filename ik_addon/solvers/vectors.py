@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from enum import Enum, auto
-from math import atan2, hypot, isfinite, pi
+from math import atan2, hypot, isfinite, pi, tau
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -103,6 +103,11 @@ def perpendicular(axis: Vector) -> Vector:
     other = Vector((0.0, 0.0, 0.0))
     other[least] = 1.0
     return unit_across(other, axis)
+
+
+def wrapped(angle: float) -> float:
+    """The same angle between -pi and pi."""
+    return (angle + pi) % tau - pi
 
 
 def cosine_wave(turning: Vector, axis: Vector, fixed: Vector) -> tuple[float, float, float]:

@@ -1,22 +1,104 @@
-"""Clips for a game engine: its goals of feet and hands are filled, and what it does not take as it is is said."""
+"""Clips for a game engine: its bones for feet and hands are filled, and what it does not take as it is is said.
 
-from collections.abc import Iterator, Sequence
+Unreal's mannequins have ik_foot_l, ik_foot_r, ik_hand_gun, ik_hand_l and ik_hand_r; characters made for Unity or Godot
+have LeftFootIK and the like. Their parents ik_foot_root and ik_hand_root stay where the root is.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import ceil, floor, hypot
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from .. import messages
+from ..authoring.controls import controls_of
+from ..authoring.fk_frames import keys_of
 from ..authoring.for_export import back_to_live, clips_baked_for_export
 from ..bake.clips import Chosen, over_clips
-from ..bake.stepping import Steps, part_of
+from ..bake.keys import check_undriven, write_keys
+from ..bake.stepping import Steps, part_of, recorded, stepping_lightly
 from ..planting.feet.loops import period_of, seam_of
 from ..planting.scene.reading import legs_of, shown
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.clips import Clip, clip_name, clips_of, playing_clip
+from ..rig.blender.rotations import LOCATION, array_of, pose_matrix, raw_of, raw_values
 from ..rig.data.export_stash import has_aside, held_by_bones, put_bones_aside
-from .engine_bones import goals_filled, goals_of
+
+_GOALS = {
+    r"ik_(foot|hand)_([lr])": r"\1_\2",
+    r"ik_hand_gun": "hand_r",
+    r"(left|right)(foot|hand)_?ik": r"\1\2",
+}
+"""Whole names, without what comes before a colon and in lower case, and those of the bones that they follow."""
+
+
+def goals_of(ob: bpy.types.Object) -> dict[str, str | None]:
+    """The goals among the bones of an armature object, parents first, each with the bone that it follows; None: that is
+    not there.
+
+    What something else moves is none: a chain's control, or a bone with constraints.
+    """
+    controls = {control.bone for bone in ob.pose.bones for control in controls_of(bone) if control.ob == ob}
+    by_name = {_plain(bone.name): bone.name for bone in ob.pose.bones}
+    found = {}
+    for bone in ob.pose.bones:
+        followed = next((re.sub(form, name, _plain(bone.name)) for form, name in _GOALS.items() if _is(bone, form)), "")
+        if followed and bone.name not in controls and not bone.constraints:
+            found[bone.name] = by_name.get(followed)
+    return dict(sorted(found.items(), key=lambda pair: len(ob.pose.bones[pair[0]].parent_recursive)))
+
+
+def _plain(name: str) -> str:
+    return name.rpartition(":")[2].lower()
+
+
+def _is(bone: bpy.types.PoseBone, form: str) -> bool:
+    return re.fullmatch(form, _plain(bone.name)) is not None
+
+
+def goals_filled(context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[list[str]]:
+    """In steps: key the goals of an armature object in the action that it plays, at each frame where the bones are that
+    they follow, as far from these as at rest; the names of the goals. Raises ChainError where one has a driver."""
+    goals = {goal: followed for goal, followed in goals_of(ob).items() if followed is not None}
+    if not goals:
+        return []
+    check_undriven(ob, [*goals], "location")
+    parents = {goal: ob.pose.bones[goal].parent for goal in goals}
+    seen = list(dict.fromkeys([*goals.values(), *(parent.name for parent in parents.values() if parent)]))
+
+    def take(depsgraph: bpy.types.Depsgraph) -> list[np.ndarray]:
+        bones = ob.evaluated_get(depsgraph).pose.bones
+        return [array_of(bones[name].matrix) for name in seen]
+
+    rows = yield from recorded(stepping_lightly(context, [ob]), frames, take)
+    poses = dict(zip(seen, np.swapaxes(rows, 0, 1), strict=True))
+    keys = []
+    for goal, followed in goals.items():
+        places, turns = _channels(ob.pose.bones[goal], followed, poses)
+        mode = ob.pose.bones[goal].rotation_mode
+        keys += [keys_of(goal, LOCATION, places, frames), keys_of(goal, mode, turns, frames)]
+    write_keys(ob, keys, "CURRENT")
+    return [*goals]
+
+
+def _channels(goal: bpy.types.PoseBone, followed: str, poses: Mapping[str, np.ndarray]) -> tuple[list, list]:
+    """The locations and the rotations with which a goal is where it belongs. poses: its own are put there, for what is
+    parented to it."""
+    data, parent = goal.id_data.data, goal.parent
+    from_followed = data.bones[followed].matrix_local.inverted_safe() @ goal.bone.matrix_local
+    places, turns, near = [], [], raw_values(goal, goal.rotation_mode)
+    wanted = [Matrix(pose).normalized() @ from_followed for pose in poses[followed]]
+    for k, pose in enumerate(wanted):
+        basis = pose_matrix(goal.bone, pose, Matrix(poses[parent.name][k]) if parent else None, invert=True)
+        near = raw_of(basis.to_quaternion(), goal.rotation_mode, near)
+        places.append(tuple(basis.translation))
+        turns.append(near)
+    if goal.name in poses:
+        poses[goal.name][:] = np.array(wanted)
+    return places, turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +135,13 @@ def clips_baked_for_engine(context: bpy.types.Context, ob: bpy.types.Object, eng
     engine: "NONE" for no more than that. Raises ChainError, with nothing changed.
     """
     goals = {name: held for name, held in held_by_bones(ob).items() if name in goals_of(ob)}
+    grown = grown_clips(ob)
     report = yield from part_of(clips_baked_for_export(context, ob), 0, 1 + (engine != "NONE"))
     if engine == "NONE":
         return report
     try:
         put_bones_aside(ob, goals)
-        found = yield from part_of(engine_ready(context, ob, engine, clips_of(ob)), 1, 2)
+        found = yield from part_of(engine_ready(context, ob, engine, clips_of(ob), grown=grown), 1, 2)
     except BaseException:
         if has_aside(ob):
             back_to_live(ob)
@@ -67,13 +150,30 @@ def clips_baked_for_engine(context: bpy.types.Context, ob: bpy.types.Object, eng
     return report
 
 
+def grown_clips(ob: bpy.types.Object) -> dict[str, str]:
+    """By names of clips whose keys end between frames, what a bake makes of that: it has keys on frames alone."""
+    clips, found = clips_of(ob), {}
+    for clip in clips:
+        ends = [end for curves in clip.curves for curve in curves for end in curve.range()]
+        if any(abs(end - round(end)) > 1e-3 for end in ends and (min(ends), max(ends))):
+            to = {"start": floor(min(ends)), "end": ceil(max(ends))}
+            found[clip_name(clip, clips)] = messages.ENGINE_GROWN(first=min(ends), last=max(ends), **to)
+    return found
+
+
 def engine_ready(
-    context: bpy.types.Context, ob: bpy.types.Object, engine: str, clips: Chosen, frames: range | None = None
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    engine: str,
+    clips: Chosen,
+    frames: range | None = None,
+    grown: Mapping[str, str] | None = None,
 ) -> Steps[list[dict]]:
     """In steps: fill the goals of an engine in baked clips, and say what it does not take as it is; an entry for each
     clip.
 
     armature, engine: as given; clip: its name, "" for what plays over `frames`. filled: the goals. warnings: sentences.
+    grown: see `grown_clips`, before the bake.
     """
     whole = list(_of_armature(ob, ENGINES[engine]))
     names = [clip_name(clip, filter(None, clips)) if clip else "" for clip in clips]
@@ -84,6 +184,9 @@ def engine_ready(
         return {"armature": ob.name, "engine": engine, "filled": filled, "warnings": [*whole, *said]}
 
     found = yield from over_clips(ob, clips, work, frames)
+    for entry, name in zip(found, names, strict=True):
+        if grown and name in grown:
+            entry["warnings"].append(grown[name])
     return [{**entry, "clip": name} for entry, name in zip(found, names, strict=True)]
 
 

@@ -19,8 +19,8 @@ from ..planting.scene.reading import legs_of
 from ..planting.scene.writing import keyed_control, write_copies
 from ..rig.blender.animation import current_fcurve_collections
 from ..rig.blender.armatures import is_changeable
-from ..rig.blender.blended_bones import shares_of, way_along
 from ..rig.blender.clips import motion_of
+from ..rig.blender.dependencies import shares_of, way_along
 from ..rig.blender.rotations import (
     LOCATION,
     SCALE,

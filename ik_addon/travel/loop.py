@@ -36,7 +36,6 @@ from ..rig.blender.rotations import (
 from ..rig.model.order import live_tips
 from ..solvers import Chain, ChainError, Goal, link_rotations, solve
 from ..solvers.arrays import quaternions
-from .cycle import best_cycle
 from .keying import (
     Film,
     Rows,
@@ -50,7 +49,17 @@ from .keying import (
     rows_for,
     turn_of,
 )
-from .motion import Passage, closed_poses, closed_turns, closed_values, passage, passage_between, pivots_of
+from .motion import (
+    Passage,
+    best_cycle,
+    closed_poses,
+    closed_turns,
+    closed_values,
+    headings_of,
+    passage,
+    passage_between,
+    pivots_of,
+)
 from .root_motion import size_of, traveler
 
 
@@ -226,12 +235,14 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
     own = [Control(ob, name, turns=True) for name in keyed]
     on_legs = [Control(ob, name, turns=True) for path in paths for name in path]
     differences: list[float] = []
+    turned: list[float] = []
 
     def moved(film: Film) -> dict[Control, Rows]:
         goes, wanted = _wanted(film, line, controls, feet, free, fps)
         differences.append(_difference(film, goes))
         if differences[0] > _FAR * size_of(film):
             raise EndsApartError(_far_words(film, feet, differences[0]), film, feet)
+        turned.append(float(headings_of(turns_in(np.linalg.inv(goes) @ film.world(line[-1])))[-1]))
         rows = rows_for(film, wanted)
         for control in own:
             if control not in wanted and control not in line:
@@ -252,6 +263,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
         "body": hips.name,
         "frames": [film.frames.start, film.frames.stop - 1],
         "difference": differences[0],
+        "turned": turned[0],
     }
 
 
@@ -303,9 +315,9 @@ def _wanted(
     wanted = {hips: _closed(film.world(hips), goes, free)}
     below = line.index(mover) if mover is not None and mover != hips else -1
     for k, each in enumerate(line[:-1]):
-        if k > below and _moves(film, each):
+        if k > below and moves(film, each):
             wanted[each] = _closed(film.world(each), goes if below >= 0 else still, free)
-    legs = _legs_of_controls(film, feet)
+    legs = legs_of_controls(film.ob, feet.legs)
     for control in controls:
         if hips not in carriers_of(control):
             leg = legs.get((control.ob, control.bone))
@@ -318,18 +330,18 @@ def _wanted(
     return goes, wanted
 
 
-def _legs_of_controls(film: Film, feet: _Feet) -> dict[tuple[bpy.types.Object, str], int]:
+def legs_of_controls(ob: bpy.types.Object, legs: Sequence[Leg]) -> dict[tuple[bpy.types.Object, str], int]:
     """The numbers of the legs whose feet a control moves, by its object and bone."""
     found = {}
-    for k, leg in enumerate(feet.legs):
-        tip = film.ob.pose.bones[leg.tip]
+    for k, leg in enumerate(legs):
+        tip = ob.pose.bones[leg.tip]
         if tip.analytic_ik_target is not None:
             control = keyed_control(tip, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))
             found[control.ob, control.bone] = k
     return found
 
 
-def _moves(film: Film, control: Control) -> bool:
+def moves(film: Film, control: Control) -> bool:
     """Whether the channels of a control ever change."""
     return any(row != film.channels[control][0] for row in film.channels[control])
 
@@ -348,10 +360,16 @@ def _closed(worlds: np.ndarray, goes: np.ndarray, passed: Passage, pivots: np.nd
     return goes @ made
 
 
+def foot_poses(clip: LegMotion, leg: int) -> np.ndarray:
+    """Where a foot is, at its ankle, (T, 4, 4)."""
+    poses = np.tile(np.eye(4), (clip.frame_count, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = clip.feet[leg], clip.ankles[leg]
+    return poses
+
+
 def _closed_foot(feet: _Feet, leg: int, goes: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
     """Where the ankle of a leg is wanted, (T, 3), and by how much its foot is turned, (T, 3, 3)."""
-    poses = np.tile(np.eye(4), (len(goes), 1, 1))
-    poses[:, :3, :3], poses[:, :3, 3] = feet.clip.feet[leg], feet.clip.ankles[leg]
+    poses = foot_poses(feet.clip, leg)
     locked = feet.locked[leg]
     closed = _closed(poses, goes, passage_between(locked, fps), feet.pivots(leg, poses[:, :3, 3]))
     return closed[:, :3, 3], closed[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2)

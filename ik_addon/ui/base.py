@@ -1,15 +1,20 @@
-"""What all of the interface shares: registering the classes of a file, lengths in the units of a scene, where panels
-are shown, the tab of the sidebar, sentences and rows of buttons.
+"""What all of the interface shares: registering the classes of a file, operators, lengths in the units of a scene,
+where panels are shown, the tab of the sidebar, sentences and rows of buttons.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
 
 import blf
 import bpy
 
-from ..authoring.selection import active_armature, active_bone, focus
+from .. import messages
+from ..authoring.selection import active_armature, active_bone, chain_armature, focus
+from ..rig.blender.armatures import is_changeable
 from ..rig.data.settings import is_native
+from ..rig.status.problems import not_changeable
+from ..solvers import ChainError
 
 
 def registration_of(module: str) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -31,6 +36,77 @@ def registration_of(module: str) -> tuple[Callable[[], None], Callable[[], None]
             bpy.utils.unregister_class(each)
 
     return register, unregister
+
+
+Need = Callable[[bpy.types.Context, bpy.types.Object], str]
+"""What an armature object lacks, as a sentence; "": nothing."""
+
+
+def not_editable(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature that a library holds lacks."""
+    return "" if is_changeable(ob) else not_changeable(ob)
+
+
+class ChainOperator(bpy.types.Operator):
+    """What the operators share: they say what they need, and a ChainError is their refusal.
+
+    level: what kind of report the last sentence is, INFO or WARNING. needs: asked in this order; all are cheap, for
+    buttons ask whenever they are drawn. on_active_object: it works on the active armature itself, also while a bone of
+    that controls another one's chain.
+    """
+
+    bl_options = {"REGISTER", "UNDO"}
+    level = "INFO"
+    needs: ClassVar[tuple[Need, ...]] = ()
+    on_active_object: ClassVar[bool] = False
+
+    @classmethod
+    def armature_for(cls, context: bpy.types.Context) -> bpy.types.Object | None:
+        """The armature object to work on."""
+        return active_armature(context) if cls.on_active_object else chain_armature(context)
+
+    @classmethod
+    def missing(cls, context: bpy.types.Context) -> str:
+        """What the operator lacks to run here, as a sentence; "": nothing."""
+        ob = cls.armature_for(context)
+        if ob is not None:
+            return next(filter(None, (need(context, ob) for need in cls.needs)), "")
+        ob = context.active_object
+        is_edited = ob is not None and ob.type == "ARMATURE" and ob.mode == "EDIT"
+        return messages.IN_EDIT(armature=ob.name) if is_edited else messages.NO_ARMATURE()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        missing = cls.missing(context)
+        if missing:
+            cls.poll_message_set(missing)
+        return not missing
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            done = self.act(context, self.armature_for(context))
+        except ChainError as error:
+            return self.refuse(error)
+        if done:
+            self.report({self.level}, done)
+        return {"FINISHED"}
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        """Do it; returns the sentence that says what was done, "" for none. Raises ChainError."""
+        raise NotImplementedError
+
+    def refuse(self, error: ChainError) -> set[str]:
+        """Say why it is not done."""
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+
+    def drawn(self, *names: str) -> bpy.types.UILayout:
+        """The layout of options, each with its label beside it. names: of some, which are drawn."""
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in names:
+            layout.prop(self, name)
+        return layout  # pyright: ignore[reportReturnType]
 
 
 _LEAST = 1e-6

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mathutils import Vector
 
-from ik_addon.authoring.finding.limb_shape import Row
+from ik_addon.authoring.finding.stance import Row
 
 from .skeletons import Family
 

@@ -5,7 +5,7 @@ from random import Random
 
 from mathutils import Euler, Vector
 
-from ik_addon.authoring.finding.limb_shape import Row
+from ik_addon.authoring.finding.stance import Row
 
 from .conventions import CONVENTIONS, Convention
 

@@ -3,8 +3,8 @@
 import pytest
 from mathutils import Vector
 
-from ik_addon.authoring.finding.limb_shape import Row, body_of
 from ik_addon.authoring.finding.limbs import Found, limbs_of_body
+from ik_addon.authoring.finding.stance import Row, body_of
 
 Point = tuple[float, float, float]
 

@@ -8,8 +8,8 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.control_bones import control_names, edit_bones
-from ik_addon.authoring.control_collections import CONTROL_BONES, control_bones
 from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
+from ik_addon.authoring.placing import CONTROL_BONES, control_bones
 from ik_addon.authoring.rigging import rig_limbs
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
@@ -213,6 +213,15 @@ def test_names_follow_the_character(kind, side, place, tip, end, names):
         for name in found:
             assert bpy.utils.flip_name(name) != name
             assert bpy.utils.flip_name(bpy.utils.flip_name(name)) == name
+
+
+@pytest.mark.parametrize("pair", [("Lefthand", "RightHand"), ("hand_L", "hand_r")])
+def test_controls_of_a_pair_that_is_spelled_in_two_ways_mirror_each_other(pair):
+    left, right = (
+        control_names(FoundLimb("ARM", side, "", ("above", "below"), end, "", ""), pair)
+        for side, end in zip("LR", pair, strict=True)
+    )
+    assert [bpy.utils.flip_name(name) for name in left] == [*right]
 
 
 @pytest.mark.parametrize("as_bones", [True, False])

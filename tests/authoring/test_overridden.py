@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_addon.authoring.control_collections import home_of
+from ik_addon.authoring.placing import home_of
 from ik_addon.ui.operators import certificates as cures
 from ik_addon.ui.panels import chain as chain_panel
 

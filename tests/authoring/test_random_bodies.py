@@ -2,8 +2,8 @@
 
 import pytest
 
-from ik_addon.authoring.finding.limb_shape import body_of
 from ik_addon.authoring.finding.limbs import Found, limbs_of_body
+from ik_addon.authoring.finding.stance import body_of
 
 from .random_bodies import RandomBody, random_body
 

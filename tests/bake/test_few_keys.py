@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.bake.curve_keys import write_curve
 from ik_addon.bake.few_keys import (
     KeyedCurve,
     WantedMotion,
@@ -18,6 +17,7 @@ from ik_addon.bake.few_keys import (
     local_slopes,
     smooth_curve,
 )
+from ik_addon.bake.keys import write_curve
 
 
 def waves(count, seed=0):

@@ -10,10 +10,10 @@ from mathutils import Matrix, Vector
 from ik_addon.bake import bake, chains_of
 from ik_addon.solvers import ChainError
 
+from ..helpers.empty import empty_scene
 from ..helpers.stretching import (
     SCALE_KEYS,
     add_end_bones,
-    empty_scene,
     scale_animated_rig,
     scaled_leg,
     scales,

@@ -228,7 +228,8 @@ class Stage:
             if limb.ob not in bpy.data.objects:
                 continue  # nothing is left that could be wrong
             missed = _missed(limb) if limb.target else self._strayed(limb)
-            sentences = _said_of(limb) if self.ours else []
+            # What the panel says of a limb that is where it should be is not looked at.
+            sentences = _said_of(limb) if self.ours and (missed > NEAR[self.solver] or not limb.target) else []
             if self.ours and not limb.target and not sentences:
                 seen.lost.append(f"a sentence on {limb.ob}")
             if missed > NEAR[self.solver] and sentences:

@@ -94,7 +94,7 @@ def reopened(make: Callable[[], object], folder: Path) -> Path:
     return file
 
 
-@pytest.mark.some(60)
+@pytest.mark.some(30)
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_raised(case, tmp_path, capfd):
     reopened(CASES[case], tmp_path)
@@ -245,7 +245,7 @@ MANY = {
 }
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("what", MANY)
 def test_many_of_them_neither_hang_nor_crash(what, tmp_path):
     """In a process of its own, which is ended after ten minutes; more than Python's depth of recursion each."""

@@ -432,6 +432,7 @@ def test_a_bake_that_is_stopped_writes_nothing(files, capsys, monkeypatch, numbe
     assert contents(files) == before
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["bake", "check"])
 def test_what_was_done_before_a_stop_is_in_the_report(files, capsys, monkeypatch, command, number):
@@ -482,6 +483,7 @@ def seconds_of_a_bake(originals, tmp_path_factory) -> float:
 ENDS = {"SIGINT": 130, "SIGTERM": 143, "SIGKILL": -9}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ENDS)
 def test_a_process_that_is_ended_leaves_all_or_nothing(files, seconds_of_a_bake, name):
     """At moments from Blender's start to the end of the save; ANALYTIC_IK_KILLS says how many."""

@@ -21,11 +21,9 @@ from mathutils import Quaternion
 from ik_addon.bake import bake, chains_of, check
 from ik_addon.planting import plant
 from ik_addon.planting.scene.reading import leg_tips
-from ik_addon.rig.blender import cleanup
-from ik_addon.rig.blender import evaluation as evaluating
-from ik_addon.rig.blender.file_memory import file_memory
+from ik_addon.rig.blender.file_memory import file_memory, session
 from ik_addon.rig.live import handlers as live
-from ik_addon.rig.pose.lending import loans
+from ik_addon.rig.pose.posing import loans
 
 from ..rig.keys import key
 from ..rig.rigs import Rig, leg, set_rotation, update
@@ -172,7 +170,7 @@ def test_an_interrupt_at_any_instruction_loses_nothing(work):
         assert found["made"] in (before["made"], after["made"]), (where, found["made"])
         assert found in (before, after), where
         assert not loans._lent, where
-        assert not live.memory.paused and not evaluating._busy and not cleanup._waiting, where
+        assert not live.memory.paused and not session.evaluations and not session.cleanups, where
         assert not file_memory.walks, where
         # The chains go on.
         ob.update_tag()

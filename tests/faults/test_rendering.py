@@ -19,7 +19,7 @@ from mathutils import Vector
 from ik_addon.bake.baking import bake, chains_of
 from ik_addon.rig.blender.evaluation import is_render_thread
 from ik_addon.rig.live import handlers as live
-from ik_addon.rig.pose.lending import Loans
+from ik_addon.rig.pose.posing import Loans
 
 from ..changes import CHANGES, REFUSED, walking
 from ..helpers.filmed import film, filmed_leg, set_up_renders
@@ -191,7 +191,7 @@ def assert_bake_shows(render: Callable[[], Pictures], parts: int = 1) -> None:
 # Laws
 
 
-@pytest.mark.some(60)
+@pytest.mark.some(24)
 @pytest.mark.parametrize("name", FILMED)
 def test_pictures_are_those_of_the_bake(name, tmp_path):
     filmed(name)

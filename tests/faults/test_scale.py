@@ -249,7 +249,7 @@ def test_other_objects_cost_no_calls():
 
 
 def test_what_is_kept_of_frames_that_were_played_is_bounded_for_all_armatures_together(monkeypatch):
-    rotations = 10_000
+    rotations = 5_000
     monkeypatch.setattr(armature_plan, "_KEPT_AHEAD", rotations)
     spread(8)
     update()
@@ -257,8 +257,8 @@ def test_what_is_kept_of_frames_that_were_played_is_bounded_for_all_armatures_to
     seen = []
     tracemalloc.start()
     try:
-        for until in (600, 1200, 1800):
-            for frame in range(until - 600, until):
+        for until in (300, 600, 900):
+            for frame in range(until - 300, until):
                 go_to(frame)
             gc.collect()
             seen.append(tracemalloc.get_traced_memory()[0])
@@ -301,8 +301,8 @@ def tips_missed(ob: bpy.types.Object, length: float) -> float:
     return worst
 
 
-def test_a_thousand_chains_all_meet_their_targets():
-    count = 1000
+def test_hundreds_of_chains_all_meet_their_targets():
+    count = 300
     specs = []
     for k in range(count):
         x, y = 0.5 * (k % 32), 2.0 * (k // 32)
@@ -319,7 +319,7 @@ def test_a_thousand_chains_all_meet_their_targets():
         go_to(frame)
         assert tips_missed(ob, 2.0) < EXACT
     plan = live.plan_of(bpy.context)
-    assert plan.way_of(bpy.context.scene, ChainName("crowd", "shin.999")) == "Ahead of the Frame"
+    assert plan.way_of(bpy.context.scene, ChainName("crowd", "shin.299")) == "Ahead of the Frame"
 
 
 @pytest.mark.parametrize("settings", [{}, {"least_motion": True}, {"reach": "STRETCH"}], ids=str)

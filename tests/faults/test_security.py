@@ -66,7 +66,7 @@ NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("command_line/files.py",
 NAMED_BY_A_USER |= {("command_line/console.py", "open"), ("bake/formats.py", "replace"), ("bake/formats.py", "open")}
 """Nowhere, where --quiet sends what Blender prints; what was just exported, in a folder of its own; the
 beginning of a FILE, which is read."""
-NAMED_BY_A_USER |= {("command_line/given_path.py", "load")}
+NAMED_BY_A_USER |= {("command_line/files.py", "load")}
 """The file with the curve that --path names."""
 
 

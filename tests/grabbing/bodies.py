@@ -14,7 +14,6 @@ from ik_addon.grabbing.scene.reading import GrabBody
 from ik_addon.grabbing.solving.body import Body
 from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, Pin
 from ik_addon.grabbing.solving.geometry import Point, add, mul, unit
-from ik_addon.grabbing.solving.skeleton import TruePose
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
 
@@ -117,8 +116,7 @@ def random_drag(body: Body, random: Random, farthest: float = 1.0) -> tuple[Drag
 
 def joints(body: Body, pose: GrabbedPose) -> dict[int, np.ndarray]:
     """Where all bones begin, by Blender's matrices, in armature space."""
-    true = TruePose(body.bones, pose.channels)
-    return {bone: true.pose(bone)[:3, 3] for bone in range(len(body.bones.names))}
+    return {bone: pose.channels.pose(bone)[:3, 3] for bone in range(len(body.bones.names))}
 
 
 def largest_turn(body: Body, pose: GrabbedPose, other: GrabbedPose) -> float:

@@ -6,13 +6,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_addon.grabbing.scene.posing import KEEPS
-from ik_addon.grabbing.solving.drag import GrabOptions
-from ik_addon.ui.view import grab_drag
-from ik_addon.ui.view.grab_drag import GrabDrag
+from ik_addon.ui.view import grab
 
 from ..rig.rigs import update
-from ..scenes import apart, enter, pose_of
+from ..scenes import apart, enter, pose_of, without_blender
 from .bodies import person
 
 PIXEL = 0.01
@@ -26,15 +23,14 @@ class Window:
         enter("POSE", self.ob, "hips")
         update()
         monkeypatch.setattr(
-            grab_drag,
+            grab,
             "region_2d_to_location_3d",
             lambda _r, _v, at, deep: Vector((at[0] * PIXEL, deep.y, at[1] * PIXEL)),
         )
-        monkeypatch.setattr(
-            grab_drag, "location_3d_to_region_2d", lambda _r, _v, place: Vector((place.x, place.z)) / PIXEL
-        )
+        monkeypatch.setattr(grab, "location_3d_to_region_2d", lambda _r, _v, place: Vector((place.x, place.z)) / PIXEL)
         self.says = []
-        quiet = SimpleNamespace(status_text_set=lambda _: None, cursor_modal_restore=lambda: None)
+        names = ("status_text_set", "cursor_modal_set", "cursor_modal_restore", "modal_handler_add")
+        quiet = SimpleNamespace(**dict.fromkeys((*names, "gizmo_group_type_ensure"), lambda *_: None))
         area = SimpleNamespace(header_text_set=self.says.append, tag_redraw=lambda: None)
         real = bpy.context
         self.context = SimpleNamespace(
@@ -48,6 +44,7 @@ class Window:
             area=area,
             workspace=quiet,
             window=quiet,
+            window_manager=quiet,
         )
         given = {
             "bone": "",
@@ -57,21 +54,19 @@ class Window:
             "pin_feet": True,
             "rotation": "AUTO",
             "balance": 0.6,
+            "lift_heels": True,
+            "spine": 1.0,
+            "properties": SimpleNamespace(is_property_set=lambda _: False),
         }
-        self.operator = SimpleNamespace(**(given | {"lift_heels": True, "spine": 1.0} | options))
-        self.operator.given_options = self.given_options
+        self.operator = without_blender(grab.ANALYTIC_IK_OT_grab, **(given | options))
         self.before = pose_of(self.ob)
-
-    def given_options(self):
-        own = self.operator
-        return GrabOptions(own.hips == "MOVE", own.spine, own.balance, own.lift_heels, KEEPS[own.rotation])
 
     def at(self, bone):
         place = self.ob.pose.bones[bone].head
         return place.x / PIXEL, place.z / PIXEL
 
     def start(self, x=0.0, y=0.0):
-        self.dragging = GrabDrag(self.operator, self.context, self.event("LEFTMOUSE", x, y))
+        self.result = self.operator.invoke(self.context, self.event("LEFTMOUSE", x, y))
         return self
 
     def event(self, kind, x=0.0, y=0.0, **more):
@@ -79,7 +74,7 @@ class Window:
         return SimpleNamespace(type=kind, mouse_region_x=x, mouse_region_y=y, **given)
 
     def send(self, kind, x=0.0, y=0.0, **more):
-        result = self.dragging.heard(self.context, self.event(kind, x, y, **more))
+        result = self.operator.modal(self.context, self.event(kind, x, y, **more))
         update()
         return result
 
@@ -91,17 +86,15 @@ class Window:
 def window(monkeypatch):
     own = Window(monkeypatch)
     yield own
-    own.dragging.end(own.context)
+    own.operator.cancel(own.context)
 
 
 def test_the_mouse_brings_the_joint_where_the_operator_would(window):
     start = window.hips()
     window.start().send("MOUSEMOVE", 5.0, -30.0)
     assert (window.hips() - start - Vector((0.05, 0.0, -0.3))).length < 1e-6
-    assert (window.dragging.head_world - window.hips()).length < 1e-6
     shown = pose_of(window.ob)
-    window.dragging.restore()
-    update()
+    assert window.send("ESC") == {"CANCELLED"} and window.says[-1] is None
     assert apart(window.before, pose_of(window.ob), 1.0) == 0.0
     bpy.ops.analytic_ik.grab(bone="hips", location=start + Vector((0.05, 0.0, -0.3)))
     update()
@@ -143,16 +136,15 @@ def test_keys_change_how_the_body_gives_and_what_is_held(window):
     foot = window.ob.pose.bones["foot.L"]
     window.send("P", *window.at("foot.L"))
     assert foot.analytic_ik_pin == "FREE" and "'foot.L'" not in window.says[-1]
-    window.dragging.restore()
+    window.send("RIGHTMOUSE")
     assert not foot.is_property_set("analytic_ik_pin")
 
 
 def test_the_joint_under_the_mouse_is_dragged(monkeypatch):
     window = Window(monkeypatch, at_mouse=True)
     window.start(*window.at("hand.L"))
-    assert window.dragging.bone == "hand.L"
-    window.dragging.end(window.context)
+    assert window.operator.bone == "hand.L" and window.result == {"RUNNING_MODAL"}
+    window.operator.cancel(window.context)
     window.start(500.0, 500.0)
-    assert window.dragging.bone == ""
-    window.dragging.end(window.context)
+    assert window.result == {"PASS_THROUGH", "CANCELLED"}
     assert apart(window.before, pose_of(window.ob), 1.0) == 0.0

@@ -8,6 +8,7 @@ from mathutils import Vector
 from ik_addon import api
 from ik_addon.authoring.keys import auto_keying
 from ik_addon.planting.scene.correcting import corrections_of
+from ik_addon.rig.blender.animation import current_fcurve_collections
 
 from ..planting.planted_walks import FRAMES, LEG, all_bytes, farthest, planted, seen
 from ..rig.rigs import evaluated_copy, update
@@ -109,3 +110,17 @@ def test_beside_the_clip_it_is_keyed_as_elsewhere():
         api.grab(ob, "hips", place)
     assert not corrections_of(ob)
     assert (place_of(ob, "hips", FRAMES[-1] + 20) - place).length < 1e-3 * LEG
+
+
+def test_a_bone_without_keys_is_named_for_it_moves_on_all_frames():
+    ob = walk("hips")
+    bags = current_fcurve_collections(ob.animation_data)
+    for curves in bags:
+        for curve in [each for each in curves.values() if '"chest"' in each.data_path]:
+            curves.remove(curve)
+    go_to(FRAME)
+    place = place_of(ob, "chest", FRAME) + Vector((0.06, 0.03, -0.08)) * LEG
+    with auto_keying(bpy.context):
+        report = api.grab(ob, "chest", place)
+        bpy.ops.analytic_ik.grab(bone="chest", location=place + Vector((0.02, 0.0, 0.0)))
+    assert report["unkeyed"] == ["chest"] and len(report["turned"]) > 1

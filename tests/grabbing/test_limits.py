@@ -125,11 +125,11 @@ def test_limits_and_pins_hold_whatever_is_dragged(seed):
         for k in held:
             limb = body.limbs[k]
             rolls = limb.found.toe in pose.moves
-            bone, start = (limb.found.end, limb.ball) if rolls else (limb.tip, limb.end)
+            bone, start = (limb.found.end, limb.ball) if rolls else (limb.links[-1], limb.end)
             assert np.linalg.norm(evaluated_point(ob, body, bone, start) - start) < HELD
         if drag.kind == "LIMB":
             limb = body.limbs[drag.limb]
-            apart = np.linalg.norm(evaluated_point(ob, body, limb.tip, limb.end) - goal)
+            apart = np.linalg.norm(evaluated_point(ob, body, limb.links[-1], limb.end) - goal)
             assert abs(apart - pose.missed) < HELD
         reached += pose.missed < HELD
     session.restore()

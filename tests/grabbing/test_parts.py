@@ -184,14 +184,14 @@ def test_what_is_locked_and_would_turn_is_refused():
 
 def test_each_joint_that_is_shown_can_be_dragged():
     session = GrabSession(bpy.context, with_tail())
-    shown = {joint.bone for joint in session.joints()}
+    shown = {joint.bone for joint in session.posed.joints()}
     assert {"hips", "chest", "head", "tail.3", "hand.L", "foot.R", "shin.L", "forearm.R"} == shown - {
         "hand.R",
         "foot.L",
         "shin.R",
         "forearm.L",
     }
-    for joint in session.joints():
+    for joint in session.posed.joints():
         drag = session.posed.drag_of(joint.bone)
         place = joint.place(session.evaluated)
         assert (session.goal(joint.bone, drag, place) - session.start(drag)).length < 1e-6

@@ -27,11 +27,11 @@ def worst_pins(ob, drags: int) -> tuple[float, float]:
         for k in held:
             limb = body.limbs[k]
             is_lifted = limb.found.toe in pose.moves
-            bone, start = (limb.found.end, limb.ball) if is_lifted else (limb.tip, limb.end)
+            bone, start = (limb.found.end, limb.ball) if is_lifted else (limb.links[-1], limb.end)
             pins = max(pins, np.linalg.norm(evaluated_point(ob, body, bone, start) - start) / body.size)
         if drag.kind == "LIMB":
             limb = body.limbs[drag.limb]
-            apart = np.linalg.norm(evaluated_point(ob, body, limb.tip, limb.end) - goal)
+            apart = np.linalg.norm(evaluated_point(ob, body, limb.links[-1], limb.end) - goal)
             told = max(told, abs(apart - pose.missed) / body.size)
     session.restore()
     return pins, told

@@ -1,5 +1,8 @@
 """A body with legs that follows its limbs' targets, in worlds of any kind."""
 
+from math import radians
+from random import Random
+
 from mathutils import Euler, Matrix, Vector
 
 from ..rig.rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, update
@@ -94,3 +97,46 @@ WORLDS = {
     "small": Matrix.Diagonal((0.01, 0.01, 0.01, 1)),
     "large": Matrix.Diagonal((100, 100, 100, 1)),
 }
+
+
+def walked(creature, keyed_hips=True):
+    """The creature, its targets and perhaps its hips keyed over the frames 1 to 21."""
+    random = Random(3)
+    for frame in (1, 6, 11, 16, 21):
+        for leg in creature.legs:
+            creature.step(leg, [random.uniform(-0.3, 0.3), random.uniform(-0.7, 0.7), random.uniform(-0.1, 0.4)])
+            creature.targets[leg].keyframe_insert("location", frame=frame)
+        if keyed_hips:
+            creature.hips.location = [random.uniform(-0.2, 0.2) * creature.size for _ in range(3)]
+            creature.hips.keyframe_insert("location", frame=frame)
+    return creature
+
+
+WIDE = {"FL": (0.1, -1.85, 0.9), "HR": (0.0, 1.85, -0.6), "FR": (-0.2, -0.3, 0.0), "HL": (0.2, 0.4, 0.1)}
+"""Steps with which no shift serves all legs of a creature with four, and a turn does."""
+
+
+def spread(part=1.0, degrees=60.0, **settings):
+    creature = Creature(4, **settings)
+    creature.hips.analytic_ik_body_turn = radians(degrees)
+    step_wide(creature, part)
+    update()
+    return creature
+
+
+def step_wide(creature, part):
+    for leg, step in WIDE.items():
+        creature.step(leg, Vector(step) * part)
+
+
+def spread_over_frames(keyed_hips=True):
+    """A creature that turns where its steps are wide, keyed over the frames 1 to 21."""
+    creature = spread()
+    for frame, part in ((1, 0.2), (6, 1.0), (11, 0.5), (16, 0.98), (21, 0.0)):
+        step_wide(creature, part)
+        for target in creature.targets.values():
+            target.keyframe_insert("location", frame=frame)
+        if keyed_hips:
+            creature.hips.rotation_quaternion = Euler((0.0, 0.004 * frame, 0.0)).to_quaternion()
+            creature.hips.keyframe_insert("rotation_quaternion", frame=frame)
+    return creature

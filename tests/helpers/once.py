@@ -7,6 +7,8 @@ from pathlib import Path
 
 import bpy
 
+from .empty import empty_scene
+
 
 def once(build: Callable) -> Callable:
     """What builds an armature object, or several, in an empty scene: made anew for arguments that are new."""
@@ -16,7 +18,7 @@ def once(build: Callable) -> Callable:
     def opened(*arguments: object, **options: object):
         key = repr((arguments, options))
         if key not in saved:
-            bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+            empty_scene()
             built = build(*arguments, **options)
             obs = built if isinstance(built, tuple) else (built,)
             # The folder of these tests goes with them; scripts without one have Blender's own.

@@ -25,10 +25,6 @@ from ..rig.rigs import (
 Scales = dict[str, tuple[float, ...]]
 
 
-def empty_scene() -> None:
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-
-
 def scales(ob: bpy.types.Object) -> Scales:
     """What stands in the bones' scale channels."""
     return {bone.name: tuple(bone.scale) for bone in evaluated_copy(ob).pose.bones}

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ik_addon.bake.curve_keys import bytes_of
+from ik_addon.bake.keys import bytes_of
 from ik_addon.planting import last_report
 
 from ..helpers.once import once

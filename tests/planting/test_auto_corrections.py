@@ -14,7 +14,7 @@ from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.ui.view import auto_corrections
 
 from ..rig.rigs import update
-from ..scenes import go_to, sliding_walk
+from ..scenes import enter, go_to, sliding_walk
 from .corrected import channels, foot, middle_stance, middle_swing, move
 from .planted_walks import FRAMES, all_bytes, planted
 
@@ -72,6 +72,18 @@ def test_what_is_keyed_is_what_the_button_makes_of_it(kind, keys):
         assert all_bytes(ob) == before
     for name, numbers in found[0].items():
         assert numbers == pytest.approx(found[1][name], abs=1e-6), name
+
+
+def test_a_switch_is_no_move():
+    ob = captured()
+    enter("POSE", ob, "shin.L")
+    go_to(sum(middle_stance(ob)) // 2)
+    update()
+    ob.pose.bones["shin.L"].analytic_ik_influence = 0.5
+    bpy.ops.analytic_ik.switch_to_ik(insert_keys=True)
+    update()
+    assert not bpy.app.timers.is_registered(auto_corrections.correct)
+    assert corrections_of(ob) == []
 
 
 def test_channels_that_had_no_keys_have_none_again():

@@ -94,6 +94,23 @@ def test_a_second_move_in_one_stance_takes_the_place_of_the_first():
     assert (channels(ob)[name] - before[name])[at, :3] == pytest.approx((0.03, 0.01, 0.0), abs=1e-5)
 
 
+def test_saved_loaded_and_copied_actions_have_their_corrections(tmp_path):
+    ob, _ = walk()
+    before = all_bytes(ob)
+    move(ob, sum(middle_stance(ob)) // 2)
+    after = channels(ob)
+    assert "As planted, without corrections" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    ob.animation_data.action.copy().use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "corrected.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "corrected.blend"))
+    ob = bpy.context.object
+    for name, numbers in channels(ob).items():
+        assert (numbers == after[name]).all()
+    assert "Foot.L, frame" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
 def test_keys_that_were_changed_by_hand_are_not_lost():
     ob, _ = walk()
     stance, swing = middle_stance(ob), middle_swing(ob)

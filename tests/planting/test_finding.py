@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet import contacts_of
+from ik_addon.planting.feet import contacts_of, treadmill
 from ik_addon.planting.feet.clip import UP
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
+from ik_addon.planting.feet.finding import Contacts
 from ik_addon.planting.feet.judging import worse_by
 from ik_addon.planting.feet.loops import period_of, seam_of
 from ik_addon.planting.feet.options import Options
@@ -57,6 +58,31 @@ def test_contacts_agree_with_labels_made_by_eye():
     assert agreement(clean, truth) >= 0.945
     assert np.mean([agreement(found, truth) for found in spoiled]) >= 0.94
     assert sum(false_contacts(found, truth) for found in (clean, *spoiled)) <= 1
+
+
+@pytest.mark.parametrize("way", [0.2, 0.3, 0.4])
+def test_feet_that_slide_slowly_to_where_they_stand_do_not_dart(way, monkeypatch):
+    """Of a body that stays, feet that are not lifted: they stand before and after, and go as they were captured, also
+    where the networks take all of it for contact.
+    """
+    clip, fps, count = clips.walk(24.0)[0], 24.0, 72
+    times = np.arange(count) / fps
+    share = np.clip(times - 1.0, 0.0, 1.0)
+    stand = {name: np.repeat(getattr(clip, name)[:, :1], count, axis=1) for name in ("hips", "feet")}
+    ankles = np.repeat(np.array(((0.0, -0.1, 0.08), (0.0, 0.1, 0.08)))[:, None], count, axis=1)
+    ankles[..., 0] += np.array((-0.8, 1.0))[:, None] * way * share * share * (3.0 - 2.0 * share)
+    # Feet that stand exactly are told without this.
+    ankles += 1e-3 * np.random.default_rng(0).normal(size=ankles.shape)
+    stand |= {"ankles": ankles, "balls": ankles + clips.BALL, "feet": np.broadcast_to(np.eye(3), (2, count, 3, 3))}
+    sliding = clips.with_knees(replace(clip, fps=fps, **stand))
+    touching = Contacts(np.ones((2, 2, count), bool), np.ones((2, 2, count)), np.zeros((count, 2)))
+    monkeypatch.setattr(treadmill, "contacts_of", lambda *_: touching)
+    stage = stands_on(sliding, Options())
+    ways = plan(sliding, Options(), stage.contacts, sole=stage.sole).ankles
+    assert stage.contacts[..., [5, 66]].all()
+    captured, planned = (np.linalg.norm(np.diff(each, axis=1), axis=-1).max() for each in (ankles, ways))
+    assert planned <= 1.6 * captured
+    assert np.linalg.norm(ways - ankles, axis=-1).max() < 0.07 * sliding.size
 
 
 @pytest.mark.parametrize(("name", "action"), CHARACTERS, ids=[action for _, action in CHARACTERS])

@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from ik_addon.authoring.placing import Control, keyed_control
 from ik_addon.authoring.rigging import rig_legs
@@ -10,7 +11,7 @@ from ik_addon.bake.formats import open_file
 from ik_addon.planting import Options, plant
 from ik_addon.planting.scene.checking import check_feet
 from ik_addon.planting.scene.limbs import foot_of
-from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.planting.scene.reading import ball_of, leg_tips
 from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
 from ik_addon.solvers import ChainError
 
@@ -97,3 +98,34 @@ def test_a_control_bone_that_cannot_be_selected_is_moved_by_the_foot_where_it_be
     assert keyed_control(ob.pose.bones["shin"], target) == target
     ob.data.bones["control"].hide_select = True
     assert keyed_control(ob.pose.bones["shin"], target) == (target if head else Control(ob, "carrier"))
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0])
+@pytest.mark.parametrize(("length", "knee", "is_a_foot"), [(0.5, 0.2, True), (0.5, -0.2, False), (0.3, 0.2, False)])
+def test_the_ball_of_a_foot_that_hangs_on_the_root_is_on_the_skin_of_its_sole(size, length, knee, is_a_foot):
+    """Its bone is a control without a length. A hoof has none, nor has what the knee does not bend over."""
+    ob = new_armature(
+        "leg",
+        [
+            BoneSpec("foot", size * Vector((0.0, 0.0, 0.1)), size * Vector((0.0, 0.0, 0.09))),
+            BoneSpec("thigh", size * Vector((0.0, 0.0, 2.0)), size * Vector((0.0, -knee, 1.0))),
+            BoneSpec("shin", size * Vector((0.0, -knee, 1.0)), size * Vector((0.0, 0.0, 0.1)), "thigh", connect=True),
+        ],
+    )
+    mesh = bpy.data.meshes.new("shoe")
+    ends = (0.2 * length, -0.8 * length)
+    points = [size * Vector((x, y, z)) for x in (-0.1, 0.1) for y in ends for z in (0.0, 0.2)]
+    mesh.from_pydata(points, [], [])
+    shoe = bpy.data.objects.new("shoe", mesh)
+    bpy.context.scene.collection.objects.link(shoe)
+    shoe.vertex_groups.new(name="foot").add(range(len(points)), 1.0, "REPLACE")
+    shoe.parent = ob
+    shoe.modifiers.new("skin", "ARMATURE").object = ob
+    update()
+    foot, *bones = (ob.pose.bones[name] for name in ("foot", "thigh", "shin"))
+    ball, below = ball_of(
+        ob, [bones[0].bone.head_local, bones[1].bone.head_local, bones[1].bone.tail_local], bones, foot
+    )
+    wanted = Vector((0.0, ends[0] + 0.7 * (ends[1] - ends[0]), 0.0)) if is_a_foot else Vector((0.0, 0.0, 0.09))
+    assert tuple(foot.bone.matrix_local @ Vector(ball)) == pytest.approx(tuple(size * wanted), abs=1e-5 * size)
+    assert below == pytest.approx(0.0 if is_a_foot else 0.09 * size, abs=1e-5 * size)

@@ -47,3 +47,23 @@ def test_the_level_and_the_floors_are_where_feet_stand():
     assert np.abs(sole.floors - heights).max() <= 0.08
     flat = sole_of(clips.placed(clips.walk(60.0)[0], np.array((0.0, 0.0, 5.0))))
     assert flat.level == pytest.approx(5.0, abs=1e-6)
+
+
+def test_feet_of_a_body_that_lies_down_show_no_sole():
+    """They are as still and low as any, and turned as no foot stands."""
+    clip = clips.walk(30.0)[0]
+    count = 60
+    stays = {
+        name: np.repeat(getattr(clip, name)[:, :1], count, axis=1) for name in ("hips", "knees", "ankles", "balls")
+    }
+    down = turns_by(np.array((0.0, -1.4, 0.0)))
+    lying = replace(
+        clip,
+        feet=np.repeat((clip.feet[:, :1] @ down), count, axis=1),
+        **{name: own * (1.0, 1.0, 0.0) + (0.0, 0.0, 0.04) for name, own in stays.items()},
+    )
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    both = replace(clip, **{name: np.concatenate([getattr(each, name) for each in (clip, lying)], 1) for name in names})
+    found, wanted = sole_of(both), sole_of(clip)
+    assert found.points == pytest.approx(wanted.points, abs=0.02)
+    assert found.normals == pytest.approx(wanted.normals, abs=0.05)

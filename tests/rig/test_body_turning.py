@@ -1,40 +1,20 @@
 """A body that turns too: limbs that no shift serves reach, with the least turn, and all else is as without."""
 
-from itertools import permutations
 from math import degrees, radians
 
 import bpy
 import pytest
-from mathutils import Euler, Quaternion, Vector
+from mathutils import Euler
 
 from ik_addon import bake
-from ik_addon.authoring import snap
-from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import solve_scene
 
-from ..helpers.creature import ALL_REACH, WORLDS, Creature, differ, matrices
-from ..scenes import link_from_library
+from ..helpers.creature import ALL_REACH, WORLDS, Creature, differ, matrices, spread, spread_over_frames, step_wide
 from .keys import curves_in
 from .rigs import evaluated_copy, update
 
 pytestmark = pytest.mark.versions
-
-WIDE = {"FL": (0.1, -1.85, 0.9), "HR": (0.0, 1.85, -0.6), "FR": (-0.2, -0.3, 0.0), "HL": (0.2, 0.4, 0.1)}
-"""Steps with which no shift serves all legs of a creature with four, and a turn does."""
-
-
-def spread(part=1.0, degrees=60.0, **settings):
-    creature = Creature(4, **settings)
-    creature.hips.analytic_ik_body_turn = radians(degrees)
-    step_wide(creature, part)
-    update()
-    return creature
-
-
-def step_wide(creature, part):
-    for leg, step in WIDE.items():
-        creature.step(leg, Vector(step) * part)
 
 
 def turned(creature):
@@ -174,18 +154,6 @@ def test_a_driver_of_its_rotation_keeps_it_from_following():
 # Frames
 
 
-def animated(keyed_hips=True):
-    creature = spread()
-    for frame, part in ((1, 0.2), (6, 1.0), (11, 0.5), (16, 0.98), (21, 0.0)):
-        step_wide(creature, part)
-        for target in creature.targets.values():
-            target.keyframe_insert("location", frame=frame)
-        if keyed_hips:
-            creature.hips.rotation_quaternion = Euler((0.0, 0.004 * frame, 0.0)).to_quaternion()
-            creature.hips.keyframe_insert("rotation_quaternion", frame=frame)
-    return creature
-
-
 def pose_at(creature, frame):
     bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
     assert creature.missed() < ALL_REACH
@@ -193,27 +161,9 @@ def pose_at(creature, frame):
 
 
 @pytest.mark.parametrize("keyed_hips", [True, False])
-def test_a_frame_has_one_pose_whatever_was_visited_before(keyed_hips):
-    creature = animated(keyed_hips)
-    frames, angles = [1, 4, 5.75, 6, 12], []
-    poses = {}
-    for frame in frames:
-        poses[frame] = pose_at(creature, frame)
-        angles.append(turned(creature))
-    assert max(angles) > radians(3)
-    for order in [*permutations(frames)][:: 120 // 5]:
-        for frame in order:
-            assert differ(pose_at(creature, frame), poses[frame]) < 1e-6
-    live.before_undoing(None)
-    live.undo_post(None)
-    for frame in reversed(frames):
-        assert differ(pose_at(creature, frame), poses[frame]) < 1e-6
-
-
-@pytest.mark.parametrize("keyed_hips", [True, False])
 @pytest.mark.parametrize("action", ["COPY", "NEW"])
 def test_baked_it_plays_as_it_did(keyed_hips, action):
-    creature, frames = animated(keyed_hips), range(1, 22)
+    creature, frames = spread_over_frames(keyed_hips), range(1, 22)
     poses = {frame: pose_at(creature, frame) for frame in frames}
     chains = bake.chains_of([creature.ob])
     bake.bake(bpy.context, chains, frames, action=action)
@@ -223,44 +173,3 @@ def test_baked_it_plays_as_it_did(keyed_hips, action):
         assert differ(matrices(creature.ob), poses[frame]) < 1e-5
     paths = {curve.data_path for curve in curves_in(creature.ob.animation_data.action)}
     assert {f'pose.bones["hips"].{each}' for each in ("location", "rotation_quaternion")} <= paths
-
-
-def test_snapped_over_frames_it_plays_as_it_did():
-    creature, frames = animated(), range(1, 12)
-    poses = {frame: pose_at(creature, frame) for frame in frames}
-    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
-    snap.snap_pose(bpy.context, tips, frames)
-    creature.hips.analytic_ik_body_influence = 0.0
-    for tip in tips:
-        tip.analytic_ik_enabled = False
-    for frame in frames:
-        bpy.context.scene.frame_set(frame)
-        assert differ(matrices(creature.ob), poses[frame]) < 1e-5
-
-
-def test_undo_and_a_saved_file_have_it_where_it_is(tmp_path):
-    creature = spread()
-    pose, own = matrices(creature.ob), channels(creature.ob)
-    bpy.ops.ed.undo_push(message="before")
-    bpy.data.objects["foot FL"].location.z += 0.1
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    update()
-    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-5
-    path = str(tmp_path / "saved.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    assert channels(bpy.data.objects["creature"]) == own
-    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-5
-
-
-def test_a_linked_creature_turns(tmp_path):
-    ob = link_from_library(animated().ob, tmp_path)
-    for frame in (16, 3, 6):
-        bpy.context.scene.frame_set(frame)
-        found = evaluated_copy(ob)
-        for leg in WIDE:
-            foot = found.pose.bones[f"shin.{leg}"].tail
-            assert (foot - evaluated_copy(bpy.data.objects[f"foot {leg}"]).matrix_world.translation).length < 2e-5
-    assert found.pose.bones["hips"].rotation_quaternion.rotation_difference(Quaternion()).angle > radians(3)

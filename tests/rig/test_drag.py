@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose import solving
-from ik_addon.rig.pose.ready import ReadyChain
+from ik_addon.rig.pose.solving import ReadyChain
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..scenes import go_to, select

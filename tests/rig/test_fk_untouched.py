@@ -14,8 +14,8 @@ from ik_addon.rig.blender import evaluation as evaluating
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state
 from ik_addon.rig.model.order import live_tips
-from ik_addon.rig.pose import lending
-from ik_addon.rig.pose.lending import loans
+from ik_addon.rig.pose import posing
+from ik_addon.rig.pose.posing import loans
 
 from ..changes import CHANGES, Change, walking
 from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select, without_handlers
@@ -74,6 +74,7 @@ def drag(rig: Rig) -> None:
     rig.target.place((0.1, -0.4, 0.6))
 
 
+@pytest.mark.some(80)
 @pytest.mark.parametrize("change", [change for change in CHANGES.values() if not change.keyed], ids=str)
 def test_the_channels_hold_the_fk_pose_whatever_moves(change: Change):
     rig = walking()
@@ -140,14 +141,6 @@ def test_keyed_channels_hold_what_blender_alone_plays_whatever_happens(change: C
 # What users do
 
 
-def test_an_inserted_key_is_the_fk_pose():
-    rig = footed()
-    bone = rig.ob.pose.bones["thigh"]
-    fk = tuple(bone.rotation_quaternion)
-    bone.keyframe_insert("rotation_quaternion", frame=1)
-    assert [curve.evaluate(1) for curve in fcurves(rig.ob)] == pytest.approx(fk, abs=1e-7)
-
-
 def test_a_visual_key_is_the_solution():
     rig = footed()
     bone = rig.ob.pose.bones["thigh"]
@@ -193,18 +186,6 @@ bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 bones = bpy.data.objects["leg"].pose.bones
 print(json.dumps({bone.name: [list(getattr(bone, name)) for name in json.loads(sys.argv[2])] for bone in bones}))
 """
-
-
-def test_an_opened_file_shows_the_solution_at_once(tmp_path):
-    rig = footed()
-    drag(rig)
-    shown, path = pose_of(rig.ob), str(tmp_path / "saved.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    ob, layer = bpy.data.objects["leg"], bpy.context.view_layer
-    # Not asked for: nothing is evaluated here that was not in opening the file.
-    now = {bone.name: bone.matrix.copy() for bone in ob.evaluated_get(layer.depsgraph).pose.bones}
-    assert max(matrix_difference(now[name], shown[name]) for name in shown) < EXACT
 
 
 def test_undo_and_redo_show_the_solution_at_once():
@@ -276,7 +257,7 @@ def test_nothing_is_evaluated_within_a_frame_change(monkeypatch, stretches):
     lowest = -0.5 if stretches else 0.3
     key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, lowest), (0.0, 0.0, 0.3)])
     called = []
-    monkeypatch.setattr(lending, "evaluate", called.append)
+    monkeypatch.setattr(posing, "evaluate", called.append)
     monkeypatch.setattr(live, "evaluate_waiting", called.append)
     for frame in (2, 3, 4, 9, 12, 5):
         go_to(frame)

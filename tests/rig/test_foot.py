@@ -1,6 +1,5 @@
 """A foot that follows its target and rolls, and the side to which a straight limb bends."""
 
-from itertools import pairwise
 from math import cos, pi, radians, sin
 from random import Random
 
@@ -11,10 +10,8 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon.rig.status.problems import problems_of
 
-from ..helpers.feet import ANKLE, BALL, TIP, animated_foot, follow, foot_of, footed_leg, random_footed, turn_target
-from .keys import key
+from ..helpers.feet import ANKLE, BALL, TIP, follow, foot_of, footed_leg, random_footed, turn_target
 from .rigs import (
-    ROTATION_MODES,
     BoneSpec,
     Control,
     Rig,
@@ -24,7 +21,6 @@ from .rigs import (
     local_rotation,
     make_chain,
     matrix_difference,
-    new_armature,
     new_empty,
     orientation,
     pose_values,
@@ -34,7 +30,6 @@ from .rigs import (
     random_unit,
     reach,
     reachable_point,
-    rotation_values,
     set_rotation,
     update,
 )
@@ -153,17 +148,6 @@ def test_switched_on_without_a_target_a_target_at_rest_leaves_it_at_rest():
     assert matrix_difference(foot_orientation(rig), turn.to_matrix() @ rest) < EXACT
 
 
-def test_switched_on_without_a_target_a_bone_at_rest_leaves_it_at_rest_too():
-    rig = footed_leg()
-    other = new_armature("other", [BoneSpec("hold", (0.1, 0.2, 0.3), (0.4, 0.1, 0.2), roll=0.5)])
-    rig.target = Control(other, "hold")
-    rig.tip.analytic_ik_use_rotation = True
-    set_rotation(rig.ob.pose.bones["foot"], Quaternion((0.9, 0.2, 0.1, 0.3)))
-    rig.enable()
-    rest = orientation(rig.ob.data.bones["foot"].matrix_local)
-    assert matrix_difference(foot_orientation(rig), rest) < EXACT
-
-
 @pytest.mark.parametrize("seed", range(60, 70))
 def test_switched_off_and_on_again_it_keeps_how_it_stands_then(seed):
     rig = random_footed(seed)
@@ -239,24 +223,6 @@ def test_targets_may_be_scaled_and_parented(place):
         update()
         expected = target_in_armature(rig) @ axes.transposed() @ before
         assert matrix_difference(foot_orientation(rig), expected) < EXACT
-
-
-@pytest.mark.parametrize("mode", ROTATION_MODES)
-def test_in_every_rotation_mode_of_the_foot(mode):
-    rig, random = footed_leg(), Random(3)
-    foot = rig.ob.pose.bones["foot"]
-    foot.rotation_mode = mode
-    set_rotation(foot, random_rotation(random, 1.0))
-    rig.target.place((0.1, -0.2, 0.4))
-    fk = rotation_values(foot)
-    follow(rig)
-    axes, before = target_in_armature(rig), foot_orientation(rig)
-    for _ in range(10):
-        turn_target(rig, random_rotation(random))
-        expected = target_in_armature(rig) @ axes.transposed() @ before
-        assert matrix_difference(foot_orientation(rig), expected) < EXACT
-    set_on(rig, use_rotation=False)
-    assert rotation_values(foot) == fk
 
 
 @pytest.mark.parametrize("seed", range(300, 320))
@@ -395,48 +361,6 @@ def test_a_foot_of_another_chain_is_refused_by_name():
 # Files, undo, frames
 
 
-def test_it_survives_save_and_reload(tmp_path):
-    rig = footed_leg()
-    rig.target.place((0.1, -0.3, 0.5))
-    follow(rig, foot_roll=0.9)
-    turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.8))
-    before, fk = all_matrices(rig), (1.0, 0.0, 0.0, 0.0)
-    path = str(tmp_path / "foot.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
-    update()
-    assert farthest(all_matrices(again), before) < 1e-6
-    bpy.context.scene.frame_set(3)
-    assert farthest(all_matrices(again), before) < 1e-6
-    set_on(again, use_rotation=False)
-    assert pose_values(again.ob)["foot"] == pose_values(again.ob)["toe"] == fk
-
-
-def test_it_survives_undo():
-    rig = footed_leg()
-    rig.target.place((0.1, -0.3, 0.5))
-    rig.enable()
-    bpy.ops.ed.undo_push(message="live")
-    rig.tip.analytic_ik_use_rotation = True
-    turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.8))
-    before = all_matrices(rig)
-    bpy.ops.ed.undo_push(message="turned")
-    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
-    set_on(again, foot_roll=0.5)
-    assert farthest(all_matrices(again), before) > 0.05
-    bpy.ops.ed.undo_push(message="rolled")
-    bpy.ops.ed.undo()
-    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
-    update()
-    assert farthest(all_matrices(again), before) < 1e-6
-    bpy.ops.ed.undo()
-    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
-    update()
-    assert not again.tip.analytic_ik_use_rotation
-    assert pose_values(again.ob)["foot"] == (1.0, 0.0, 0.0, 0.0)
-
-
 def test_a_duplicate_of_the_armature_follows_as_well():
     rig = footed_leg()
     rig.target.place((0.1, -0.3, 0.5))
@@ -449,20 +373,6 @@ def test_a_duplicate_of_the_armature_follows_as_well():
     twin = Rig(other, rig.bones, rig.target)
     set_on(twin, foot_roll=0.3)
     assert farthest(all_matrices(twin), all_matrices(rig)) < 1e-6
-
-
-@pytest.mark.parametrize("keyed_switch", [False, True])
-@pytest.mark.parametrize("seed", range(500, 508))
-def test_a_frame_has_one_pose_whatever_was_visited_before(seed, keyed_switch):
-    rig, random = animated_foot(seed, keyed_switch), Random(seed)
-    expected: dict[float, dict[str, Matrix]] = {}
-    frames = [k / 2.0 for k in range(2, 27)]
-    for _ in range(2):
-        random.shuffle(frames)
-        for frame in frames:
-            bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-            now = all_matrices(rig)
-            assert farthest(now, expected.setdefault(frame, now)) < 1e-6, f"frame {frame}"
 
 
 def test_a_keyed_switch_is_off_at_some_frames_and_keeps_its_orientation_at_the_others():
@@ -600,42 +510,6 @@ def test_a_larger_foot_rolls_over_its_own_heel_and_ball():
         assert_rolls(rig, roll, 0.6)
 
 
-def test_ball_and_tip_stay_and_the_heel_rises():
-    rig = footed_leg()
-    follow(rig, toe_angle=0.6)
-
-    def marks() -> tuple[Vector, Vector, Vector, Vector]:
-        bones = evaluated_copy(rig.ob).pose.bones
-        return tuple(v.copy() for v in (bones["foot"].head, bones["toe"].head, bones["toe"].tail, bones["toe"].z_axis))
-
-    ankle, ball, tip, up = marks()
-    heights = [ankle.z]
-    for k in range(1, 13):
-        set_on(rig, foot_roll=0.1 * k)
-        now = marks()
-        assert (now[2] - tip).length < EXACT
-        if k <= 6:
-            assert (now[1] - ball).length < EXACT and (now[3] - up).length < EXACT
-        else:
-            assert now[1].z > ball.z
-        heights.append(now[0].z)
-        assert (rig.joints()[-1] - now[0]).length < EXACT
-    assert heights == sorted(heights)
-    set_on(rig, foot_roll=-0.4)
-    assert marks()[2].z > tip.z
-
-
-@pytest.mark.slow
-def test_the_roll_is_continuous():
-    rig = standing_leg(4)
-    poses = []
-    for k in range(-300, 500):
-        set_on(rig, foot_roll=0.004 * k)
-        poses.append(all_matrices(rig))
-    steps = [farthest(a, b) for a, b in pairwise(poses)]
-    assert max(steps) < 0.02
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_a_toe_that_is_bent_keeps_its_orientation_over_the_ball(seed):
     rig = footed_leg()
@@ -677,26 +551,6 @@ def test_a_roll_without_following_does_nothing():
     assert pose_values(rig.ob) == before
 
 
-def test_a_stretched_leg_rolls_the_same():
-    rig = footed_leg()
-    follow(rig, reach="STRETCH", stretch_max=3.0)
-    rig.target.place((0.0, 0.0, -0.6))
-    for roll in ROLLS:
-        assert_rolls(rig, roll, 0.6)
-
-
-def test_a_frame_of_a_stretched_leg_that_rolls_has_one_pose_too():
-    rig = footed_leg()
-    follow(rig, reach="STRETCH", stretch_max=3.0)
-    key(rig.target.ob, "location", [(0.0, 0.0, 0.3), (0.2, -0.3, -0.6), (0.0, 0.3, 0.5), (0.0, 0.0, -0.9)])
-    key(rig.tip, "analytic_ik_foot_roll", [0.0, 0.5, -0.4, 1.2])
-    expected: dict[int, dict[str, Matrix]] = {}
-    for frame in (1, 5, 9, 13, 5, 13, 1, 9, 13, 5):
-        bpy.context.scene.frame_set(frame)
-        now = all_matrices(rig)
-        assert farthest(now, expected.setdefault(frame, now)) < 1e-6, f"frame {frame}"
-
-
 # The side to which a straight limb bends
 
 AXES = {"X": (1, 0, 0), "NEGATIVE_X": (-1, 0, 0), "Z": (0, 0, 1), "NEGATIVE_Z": (0, 0, -1)}
@@ -729,28 +583,6 @@ def test_a_straight_limb_bends_about_the_axis_that_is_stated(seed, axis):
         rig.place_target(root + random_unit(rig.random) * (near + (far - near) * rig.random.uniform(0.05, 0.95)))
         assert rig.missed() < EXACT
         assert bend_axis(rig).dot(AXES[axis]) > 0.999
-
-
-@pytest.mark.parametrize("axis", AXES)
-def test_a_plain_straight_leg_bends_so_wherever_its_target_is(axis):
-    rig, random = leg(knee=0.0), Random(5)
-    for bone in ("thigh", "shin"):
-        rig.ob.data.bones[bone].use_inherit_rotation = True
-    rig.enable(straight_axis=axis)
-    for _ in range(300):
-        rig.place_target(Vector((0.0, 0.0, 2.0)) + random_point(random, 0.05, 1.95))
-        assert rig.missed() < EXACT
-        assert bend_axis(rig).dot(AXES[axis]) > 0.999
-
-
-@pytest.mark.parametrize("locked", ["", "xy", "yz"])
-def test_by_itself_it_bends_about_the_only_free_axis_else_about_x(locked):
-    rig = leg(knee=0.0)
-    for axis in locked:
-        setattr(rig.tip, f"lock_ik_{axis}", True)
-    rig.enable()
-    rig.place_target(Vector((0.2, -0.3, 0.5)))
-    assert bend_axis(rig).dot((0, 0, 1) if locked == "xy" else (1, 0, 0)) > 0.999
 
 
 def test_a_stated_side_wins_over_that_of_the_free_axis():

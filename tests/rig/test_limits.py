@@ -142,7 +142,7 @@ def test_a_wide_range_of_twist_holds_from_either_of_its_ends(seed, count):
 def test_targets_of_legal_poses_are_reached(record_property):
     shares = {}
     for count in (1, 2, 3, 5):
-        for seed in range(1000 * count, 1000 * count + 70):
+        for seed in range(1000 * count, 1000 * count + 30):
             bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
             rig = limited_rig(seed, count)
             judge, fk = Judge(rig), fk_pose(rig)
@@ -160,7 +160,7 @@ def test_targets_of_legal_poses_are_reached(record_property):
         share = sum(reached) / len(reached)
         print(f"{count} bones, {'with' if with_pole else 'without'} pole: {share:.1%} of {len(reached)}")
         record_property(f"limited_{count}_{with_pole}", share)
-        assert len(reached) > 15
+        assert len(reached) > 5
     together = [one for reached in shares.values() for one in reached]
     assert sum(together) / len(together) >= 0.99
 

@@ -824,6 +824,7 @@ def test_what_is_simple_is_sampled_as_blender_evaluates_it(name):
             assert difference(sampled(thing, Sampler([frame])), one[None]) < EXACT
 
 
+@pytest.mark.some(60)
 @pytest.mark.parametrize(
     "change",
     [

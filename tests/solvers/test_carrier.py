@@ -48,20 +48,6 @@ def meeting_balls(random, count, touching):
     return offsets, np.linalg.norm(offsets - common, axis=1) * spare
 
 
-def dykstra(offsets, longest):
-    """The point of the balls nearest to 0 by alternating projections."""
-    point, steps = np.zeros(3), np.zeros((len(offsets), 3))
-    for _ in range(20000):
-        before = point
-        for i, (center, radius) in enumerate(zip(offsets, longest, strict=True)):
-            away = point + steps[i] - center
-            point, steps[i] = center + away * min(1.0, radius / np.linalg.norm(away)), 0.0
-            steps[i] = away + center - point
-        if np.abs(point - before).max() < 1e-14:
-            return point
-    return None
-
-
 @pytest.mark.parametrize("count", range(1, 9))
 def test_no_point_of_the_balls_is_nearer(count):
     """The KKT conditions of a convex problem, which Lagrange multipliers of at most three balls meet."""
@@ -71,18 +57,6 @@ def test_no_point_of_the_balls_is_nearer(count):
         shift, excess = nearest_shift(offsets, longest)
         assert excess == 0.0
         assert optimality(offsets, longest, shift) <= EXACT
-
-
-def test_alternating_projections_go_to_the_same_point():
-    random = np.random.default_rng(5)
-    compared = 0
-    for _ in range(20):
-        offsets, longest = meeting_balls(random, random.integers(1, 5), 0)
-        expected = dykstra(offsets, longest)
-        if expected is not None:
-            compared += 1
-            assert nearest_shift(offsets, longest)[0] == pytest.approx(expected, abs=1e-7)
-    assert compared > 10
 
 
 def test_balls_that_touch_leave_one_point():
@@ -105,13 +79,6 @@ def test_of_balls_about_one_center_the_smallest_decides():
         shift, excess = nearest_shift(np.tile(center, (4, 1)), radii)
         assert excess == 0.0
         assert shift == pytest.approx(center * (1.0 - radii.min() / np.linalg.norm(center)), abs=EXACT)
-
-
-def test_three_centers_on_a_line():
-    offsets, longest = np.array([[1.0, 2.0, 0.0], [2.0, 2.0, 0.0], [3.0, 2.0, 0.0]]), np.array([1.8, 1.5, 1.8])
-    shift, excess = nearest_shift(offsets, longest)
-    assert excess == 0.0
-    assert optimality(offsets, longest, shift) <= EXACT
 
 
 def test_a_body_that_need_not_move_does_not():
@@ -169,14 +136,6 @@ def test_out_of_reach_the_worst_miss_alike_and_nowhere_less(count):
         away = (shift - offsets)[active].T
         away = away / np.linalg.norm(away, axis=0)
         assert cone_residual(np.vstack((away, np.ones(active.sum()))), np.array((0.0, 0.0, 0.0, 1.0))) <= EXACT
-
-
-def test_three_limbs_of_which_any_two_reach():
-    angles = np.radians([90, 210, 330])
-    offsets = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(3)))
-    shift, excess = nearest_shift(offsets + 5.0, np.full(3, 0.9))
-    assert shift == pytest.approx((5.0, 5.0, 5.0), abs=EXACT)
-    assert excess == pytest.approx(0.1)
 
 
 def test_the_move_is_continuous_where_the_last_common_point_is_lost():

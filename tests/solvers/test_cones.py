@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik_addon.solvers.limits import BallJoint
 from ik_addon.solvers.shapes import bends_at
 
 from .limited import angle_between, broken, random_pose, random_unit, straight, untrue
@@ -105,11 +104,3 @@ def test_a_cone_of_the_root_that_forbids_nothing_changes_nothing(seed):
         if angle_between(case.parent, solution.directions[0]) < 3.0:
             assert farthest_apart(solution.joints, held.joints) <= 1e-5
             assert solution.limited == held.limited
-
-
-def test_a_chain_of_cones_has_the_joints_of_any_other_chain():
-    case = straight([1.0, 0.8, 0.5], cones=(None, 1.0, 4.0))
-    assert len(case.chain.limits) == 3
-    assert all(isinstance(joint, BallJoint) for joint in case.chain.limits)
-    assert [joint.bend_max for joint in case.chain.limits] == [pi, 1.0, pi]
-    assert case.chain.limits[1].bend_max == 1.0

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ik_addon.solvers.carrier import nearest_shift
-from ik_addon.solvers.leaning import least_turn, matrix_of
+from ik_addon.solvers.carrier import least_turn, matrix_of, nearest_shift
 
 MOST = np.pi / 4
 

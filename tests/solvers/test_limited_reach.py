@@ -158,7 +158,7 @@ def alternating_hinges(rng):
 def test_chains_reach_the_ends_of_random_legal_poses_from_limited_roots(sort, with_pole):
     rng = random.Random(6)
     cases = []
-    for _ in range(50):
+    for _ in range(25):
         chain = sort(rng)
         for _ in range(3):
             pole = single(times(random_unit(rng), 3.0)) if with_pole else None
@@ -172,7 +172,7 @@ def test_no_random_legal_pose_ends_much_nearer_to_a_target_out_of_reach(sort):
     rng = random.Random(7)
     for _ in range(10):
         chain = sort(rng)
-        ends = np.array([random_pose(chain, rng)[-1] for _ in range(300)])
+        ends = np.array([random_pose(chain, rng)[-1] for _ in range(100)])
         target = single(plus(chain.root, times(random_unit(rng), chain.length * rng.uniform(0.0, 1.2))))
         nearest = np.linalg.norm(ends - np.array(target), axis=1).min()
         assert replace(chain, target=target).solved().residual <= nearest + 2e-4 * chain.length

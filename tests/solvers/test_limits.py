@@ -15,7 +15,6 @@ from ik_addon.solvers import (
     ChainError,
     Goal,
     Hinge,
-    LimitError,
     Outcome,
     Swing,
     solve,
@@ -88,7 +87,7 @@ def any_case(seed, kinds, **of):
 
 
 @every_kind
-@some(80)
+@some(50)
 @given(seed=seeds)
 def test_no_limit_is_broken_and_lengths_and_rotations_are_true(kinds, seed):
     case = any_case(seed, kinds)
@@ -120,7 +119,7 @@ def test_every_form_keeps_the_limits_of_two_links(solver, seed):
 @pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("own_stem", [False, True])
-@some(200)
+@some(60)
 @given(seed=seeds, spare=st.floats(0.01, 2.5))
 def test_a_cone_beside_a_swing_holds_as_well(own_stem, seed, spare):
     rng = random.Random(seed)
@@ -150,7 +149,7 @@ def test_every_turn_between_two_legal_ones_is_in_the_cone(seed, angle):
 
 
 @pytest.mark.parametrize("twist", [(0.0, 0.0), (-0.3, 0.5), (-pi, pi)])
-@some(60)
+@some(30)
 @given(seed=seeds, count=st.integers(2, 4), narrow=st.booleans(), part=st.floats(0.0, 0.6))
 def test_a_link_that_folds_back_all_the_way_keeps_its_limits(twist, seed, count, narrow, part):
     # Swung by half a turn a link has no twist of its own: there a turn can be read in many ways.
@@ -483,12 +482,6 @@ def test_wishes_out_of_their_range_are_refused(limited, wish, name):
     case = replace(LEG, cones=(None, 1.0)) if limited else LEG
     with pytest.raises(ChainError, match=name):
         solve(case.chain, Goal((0.3, 0.0, -1.0), **wish))
-
-
-def test_limits_of_a_link_tell_their_link():
-    with pytest.raises(LimitError) as raised:
-        replace(LEG, cones=(None, -1.0)).chain  # noqa: B018
-    assert raised.value.link == 1
 
 
 def test_limits_are_given_as_plain_tuples_too():

@@ -12,8 +12,7 @@ from ik_addon.authoring.for_export import back_to_live
 from ik_addon.bake.formats import write_file
 from ik_addon.bake.stepping import finish
 from ik_addon.rig.blender.clips import clip_name, clips_of
-from ik_addon.travel.engine_bones import goals_of
-from ik_addon.travel.engines import clips_baked_for_engine, engine_ready
+from ik_addon.travel.engines import clips_baked_for_engine, engine_ready, goals_of, grown_clips
 
 from ..clips.characters import FRAMES, new_character, rigged_character, show
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
@@ -232,6 +231,14 @@ def test_what_an_engine_does_not_take_is_said(change, engine, said):
     now = warnings(ob, engine)
     assert any(said in sentence for sentence in now), now
     assert not any(said in sentence for sentence in before), before
+
+
+def test_a_clip_that_grows_to_whole_frames_says_so():
+    ob = new_character(["walk"])
+    assert grown_clips(ob) == {}
+    between_frames(ob)
+    (said,) = grown_clips(ob).values()
+    assert said == "The clip has keys from 1 to 12.4 and is baked to frames 1-13"
 
 
 def test_a_goal_without_its_bone_is_said():

@@ -7,23 +7,19 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.treadmill import stands_on
-from ik_addon.planting.scene.reading import legs_of
-from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.rig.blender.animation import current_fcurve_collections
 from ik_addon.solvers import ChainError
 from ik_addon.travel import make_loop, put_in_place, to_root, travel
-from ik_addon.travel.cycle import best_cycle
-from ik_addon.travel.motion import closed_poses, passage, passage_between, pivots_of
+from ik_addon.travel.motion import best_cycle, closed_poses, passage, passage_between, pivots_of
 
 from ..rig.rigs import BoneSpec, new_armature, update
 from ..scenes import EXACT, whole_state
-from .walkers import CHAINS, CYCLE, LEG, Walk, character, shown, some_slow, walker
+from .walkers import CHAINS, CYCLE, LEG, Walk, character, seen_on_ground, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
 
@@ -57,12 +53,6 @@ def ends_apart(motion: dict[str, np.ndarray], leg: float, still: tuple[str, ...]
         usual = np.linalg.norm(np.diff(steps, axis=0), axis=1).max()
         jump = max(jump, np.linalg.norm(steps[0] - steps[-1]) / max(usual, 1e-3))
     return float(apart), float(jump)
-
-
-def seen_on_ground(ob: bpy.types.Object, frames: range) -> LegMotion:
-    """The legs, seen from the ground that they walk on."""
-    clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
-    return stands_on(clip, Options()).ground.seen_from(clip)
 
 
 def slides(clip: LegMotion, source: LegMotion) -> list[float]:
@@ -171,6 +161,12 @@ def test_a_clip_of_two_frames_is_none():
 
 
 # Which frames
+
+
+def test_a_body_that_has_turned_is_told_of(capfd):
+    walker(Walk(root="", turn=0.3))
+    assert bpy.ops.analytic_ik.make_loop(cycle="WHOLE") == {"FINISHED"}
+    assert "The body turned by 17° and turns back in it" in capfd.readouterr().out
 
 
 def falling_at_the_end(walk: Walk, since: int) -> bpy.types.Object:

@@ -10,6 +10,12 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from ik_addon.authoring.rigging import rig_legs
+from ik_addon.bake.stepping import finish
+from ik_addon.planting.feet.clip import LegMotion
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
+from ik_addon.planting.scene.reading import legs_of
+from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.rig.blender.rotations import pose_matrix, raw_of
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
@@ -202,3 +208,9 @@ def character(walk: Walk, chains: str) -> tuple[bpy.types.Object, float]:
         rig_legs(bpy.context, ob, as_bones=chains == "control bones")
         update()
     return ob, LEG * ob.matrix_world.median_scale
+
+
+def seen_on_ground(ob: bpy.types.Object, frames: range) -> LegMotion:
+    """The legs, seen from the ground that they walk on."""
+    clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
+    return stands_on(clip, Options()).ground.seen_from(clip)

@@ -79,6 +79,9 @@ def test_it_says_how_its_limbs_stand():
     assert "Moved by 18 cm" in body_panel().text()
     creature.step("L", (0, -9, 0))
     assert "too far: limbs apart" in body_panel().text()
+    creature.hips.analytic_ik_body_turn = 0.5
+    update()
+    assert "too far, even turned" in body_panel().text()
 
 
 def test_it_says_what_keeps_it_from_following():

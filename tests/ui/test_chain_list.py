@@ -7,9 +7,10 @@ import pytest
 
 from ik_addon.authoring.selection import tip_of_chain
 from ik_addon.ui.base import columns_for, length_words
+from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_select_chain
 from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
-from ik_addon.ui.panels import exporting as properties_panel
+from ik_addon.ui.panels import menus as properties_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
@@ -65,7 +66,7 @@ def test_each_state_has_its_icon(settings, z, icon):
     rig.target.place((0.0, 0.0, z))
     shown = chains_panel(rig)
     assert shown.icons[0] == icon
-    said = chain_list.ANALYTIC_IK_OT_select_chain.description(context(), SimpleNamespace(tip="shin"))
+    said = ANALYTIC_IK_OT_select_chain.description(context(), SimpleNamespace(tip="shin"))
     assert said.splitlines()[1].startswith(("shin: ", "Bone 'shin': "))
     assert not said.endswith(".")
 
@@ -77,7 +78,7 @@ def test_a_button_names_its_chain_once_whatever_it_is_called(name):
     rig.enable()
     rig.target.place((0.0, 0.0, -1.0))
     enter("POSE", rig.ob, name)
-    button = chain_list.ANALYTIC_IK_OT_select_chain
+    button = ANALYTIC_IK_OT_select_chain
     said = button.description(context(), SimpleNamespace(tip=name)).removeprefix(f"{button.__doc__}.\n")
     why = "its target is out of reach. Move it closer, or set Out of Reach to Stretch"
     assert said == f"Bone '{name}': {why}"
@@ -92,7 +93,7 @@ def test_a_button_names_the_constraint_that_its_chain_was():
     constraint.target, constraint.chain_count, constraint.name = rig.target.ob, 2, "Leg IK"
     enter("POSE", rig.ob, "shin")
     bpy.ops.analytic_ik.adopt()
-    button = chain_list.ANALYTIC_IK_OT_select_chain
+    button = ANALYTIC_IK_OT_select_chain
     assert button.description(context(), SimpleNamespace(tip="shin")).endswith("Converted from IK constraint 'Leg IK'")
 
 

@@ -10,13 +10,13 @@ from mathutils import Matrix
 from ik_addon.authoring import fixes as authoring_cures
 from ik_addon.authoring import snap
 from ik_addon.authoring import snap as switching
-from ik_addon.authoring.control_collections import control_bones
 from ik_addon.authoring.fixes import CURES, MAKES_CONTROLS
+from ik_addon.authoring.placing import control_bones
 from ik_addon.rig.status.problems import warnings_of
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators import certificates as cures
 from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_switch_to_ik
-from ik_addon.ui.panels import exporting as properties_panel
+from ik_addon.ui.panels import menus as properties_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (

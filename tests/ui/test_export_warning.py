@@ -10,7 +10,7 @@ import pytest
 
 from ik_addon.authoring import for_export
 from ik_addon.authoring.for_export import strips_not_followed
-from ik_addon.ui.panels import exporting, menus
+from ik_addon.ui.panels import menus
 from ik_addon.ui.panels import motion as bake
 
 from ..clips.characters import AMOUNTS, FRAMES, rigged_character
@@ -87,7 +87,7 @@ def test_muted_chains_and_muted_strips_are_no_trap():
 
 def in_menu() -> Layout:
     layout = Layout()
-    exporting.draw_in_menu(SimpleNamespace(layout=layout), bpy.context)
+    menus.draw_in_menu(SimpleNamespace(layout=layout), bpy.context)
     return layout
 
 
@@ -96,7 +96,7 @@ def in_gltf(mode: str) -> Layout:
     operator = SimpleNamespace(export_animation_mode=mode)
     shown = context(width=800)
     shown.space_data = SimpleNamespace(active_operator=operator)
-    exporting.draw_in_gltf(shown, layout)
+    menus.draw_in_gltf(shown, layout)
     return layout
 
 
@@ -150,12 +150,12 @@ def gltf():
 
 
 def test_the_dialog_of_blenders_own_exporter_has_it_as_long_as_the_add_on_is_on(gltf):
-    assert gltf.exporter_extension_layout_draw["Analytic IK"] is exporting.draw_in_gltf
-    exporting.leave_gltf()
+    assert gltf.exporter_extension_layout_draw["Analytic IK"] is menus.draw_in_gltf
+    menus.leave_gltf()
     assert "Analytic IK" not in gltf.exporter_extension_layout_draw
-    exporting.leave_gltf()
-    exporting.show_in_gltf()
-    assert gltf.exporter_extension_layout_draw["Analytic IK"] is exporting.draw_in_gltf
+    menus.leave_gltf()
+    menus.show_in_gltf()
+    assert gltf.exporter_extension_layout_draw["Analytic IK"] is menus.draw_in_gltf
 
 
 def as_extension(monkeypatch, name: str = "analytic_ik_as_extension") -> None:
@@ -203,11 +203,11 @@ def test_what_is_raised_on_the_way_harms_no_export(extension, monkeypatch, tmp_p
 
 def test_an_export_without_a_log_or_a_dialog_is_no_fault(monkeypatch):
     character(shifted=False)
-    exporting.warn_in_gltf({})
+    menus.warn_in_gltf({})
     monkeypatch.delitem(sys.modules, "io_scene_gltf2", raising=False)
-    exporting.show_in_gltf()
-    exporting.leave_gltf()
-    exporting.show_in_gltf()
+    menus.show_in_gltf()
+    menus.leave_gltf()
+    menus.show_in_gltf()
 
 
 def test_the_entry_in_the_menu_is_there_once():
@@ -216,11 +216,11 @@ def test_the_entry_in_the_menu_is_there_once():
         return [draw for draw in draws if draw.__name__ == "draw_in_menu"]
 
     assert len(own()) == 1
-    menus.register()
+    menus.add_entries()
     assert len(own()) == 1
-    menus.unregister()
+    menus.remove_entries()
     assert own() == []
-    menus.register()
+    menus.add_entries()
 
 
 def test_reports_of_what_was_baked_are_kept():

@@ -31,14 +31,14 @@ def test_the_menu_holds_every_operator_that_one_begins_with():
 
 def test_the_entries_are_there_once_however_often_they_are_registered():
     assert len(own_entries()) == 1
-    menus.register()
+    menus.add_entries()
     assert len(own_entries()) == 1
-    menus.unregister()
+    menus.remove_entries()
     try:
         assert own_entries() == []
-        menus.unregister()
+        menus.remove_entries()
     finally:
-        menus.register()
+        menus.add_entries()
     assert len(own_entries()) == 1
 
 
@@ -48,5 +48,5 @@ def test_entries_that_an_earlier_load_left_are_taken_off():
 
     draw_entries.__module__ = menus.__name__
     bpy.types.VIEW3D_MT_pose_ik.append(draw_entries)
-    menus.register()
+    menus.add_entries()
     assert own_entries() == [menus.draw_entries]

@@ -275,6 +275,7 @@ UNDONE = {
     "in_place": (walking, {}),
     "travel": (walking_in_place, {}),
     "make_loop": (walking, {}),
+    "join_clips": (walking, {"clip": "walk"}),
     "make_native": (sound, {}),
     "make_live": (native, {"only_selected": True}),
     "unmute": (muted, {}),
@@ -376,7 +377,7 @@ LACKS = {
     "make_native": "has no live chain. Add one first",
     "make_live": "has no native chain. Press Make Native first",
 }
-TRAVELING = ("root_motion", "in_place", "travel", "make_loop")
+TRAVELING = ("root_motion", "in_place", "travel", "make_loop", "join_clips")
 LACKS_RESULTS = {
     "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",
     "copy_certificate": "Armature 'leg' has no report. Check or bake its chains first",
@@ -487,6 +488,12 @@ def test_they_say_what_they_did(capfd):
     assert "Checked 1 chain, frames 1-3\n" in said
     assert "Baked 1 chain, frames 1-3\n" in said
     assert "Removed the chain of shin" in said
+
+
+def test_in_edit_mode_it_is_said_to_leave_that():
+    rig = leg()
+    with editing(rig.ob), pytest.raises(RuntimeError, match=r"Armature 'leg' is in Edit Mode. Leave that first"):
+        bpy.ops.analytic_ik.add()
 
 
 def test_bones_made_since_are_found():

@@ -11,7 +11,7 @@ from ik_addon.ui.panels import chain as limits_panel
 from ik_addon.ui.panels import chain as overlay_panel
 from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
-from ik_addon.ui.panels import exporting as properties_panel
+from ik_addon.ui.panels import menus as properties_panel
 from ik_addon.ui.panels import motion as bake_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update

@@ -12,7 +12,7 @@ from ik_addon.ui.view import swivel
 from ik_addon.ui.view.swivel import ANALYTIC_IK_GGT_swivel, ANALYTIC_IK_OT_swivel, circle_of
 
 from ..rig.rigs import Rig, leg, random_rig, random_unit, reach, update
-from ..scenes import curves_of, enter, go_to, keyed_frames, walking_leg, whole_state
+from ..scenes import curves_of, enter, go_to, keyed_frames, walking_leg, whole_state, without_blender
 
 SEEDS = range(20)
 
@@ -254,11 +254,9 @@ class View:
 
 def operator_that_says(said: list[str], **options: object) -> SimpleNamespace:
     """The operator without Blender behind it. said: gets what it reports."""
-    made = {"angle": 0.0, "release_confirm": False} | options
-    names = [name for name in vars(ANALYTIC_IK_OT_swivel) if name.startswith("_") and not name.startswith("__")]
-    methods = {name: vars(ANALYTIC_IK_OT_swivel)[name] for name in [*names, "invoke", "modal", "execute", "cancel"]}
-    methods = {name: value for name, value in methods.items() if callable(value)}
-    return type("Operator", (), methods | made | {"report": lambda self, kind, text: said.append(text)})()
+    return without_blender(
+        ANALYTIC_IK_OT_swivel, report=lambda self, kind, text: said.append(text), **({"angle": 0.0} | options)
+    )
 
 
 class Dragging:

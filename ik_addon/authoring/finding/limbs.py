@@ -11,20 +11,23 @@ import bpy
 from mathutils import Vector
 
 from ... import messages
-from .limb_shape import (
+from .named_limbs import limbs_by_name
+from .stance import (
+    SURE,
     BodyBone,
     LimbCandidate,
     Reasons,
+    agreement,
     bend,
     bones_of_armature,
     falling,
     foot_and_toes,
     heel_of,
+    in_their_stance,
     middle_of,
     rising,
+    stance_of,
 )
-from .named_limbs import limbs_by_name
-from .stance import SURE, agreement, in_their_stance, stance_of
 
 _SYMMETRIC = 0.05
 """Of a limb's length: how well two limbs must mirror each other."""

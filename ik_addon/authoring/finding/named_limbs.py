@@ -8,7 +8,8 @@ from math import radians
 from mathutils import Vector
 
 from ... import messages
-from .limb_shape import (
+from .names import LEAVES, BoneName
+from .stance import (
     IN_LINE,
     ON_TOES,
     SPLIT,
@@ -16,12 +17,12 @@ from .limb_shape import (
     LimbCandidate,
     Reasons,
     bend,
+    best_reading,
     foot_and_toes,
     is_in_line,
     is_plain,
+    stance_of,
 )
-from .names import LEAVES, BoneName
-from .stance import best_reading, stance_of
 
 _ABOVE = {
     "END": {"LOWER": "LOWER", "LIMB": "LIMB"},

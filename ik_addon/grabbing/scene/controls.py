@@ -1,6 +1,6 @@
 """Limbs with live chains: their controls are moved, or held, in place of their bones."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -12,7 +12,7 @@ from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import Raw, channel_of
 from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
-from ..solving.geometry import NO_MOVE, Move
+from ..solving.geometry import Move
 
 _STAYS = 1e-6
 """Of a matrix element: a control that is so near to its place is not touched."""
@@ -22,16 +22,23 @@ _STAYS = 1e-6
 class LimbControl:
     """What moves the end of a limb: its control, where that is in the pose before, and what its channels hold."""
 
-    tip: str
     control: Control
     world: Matrix
     channels: dict[str, Raw]
+
+    def put_back(self) -> None:
+        for mode in self.moved_channels():
+            setattr(self.control.owner, channel_of(mode)[0], self.channels[mode])
+
+    def moved_channels(self) -> list[str]:
+        """Those that differ from the pose before, by their modes."""
+        now = self.control.channels
+        return [mode for mode, raw in self.channels.items() if tuple(now[mode]) != tuple(raw)]
 
 
 def control_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgraph) -> LimbControl:
     """The control of a chain. Raises ChainError if it would not stay where it is put, or the chain only blends."""
     tip = ob.pose.bones[tip_name]
-    whose = messages.BONE(bone=tip_name)
     if 0.0 < tip.analytic_ik_influence < 1.0:
         raise ChainError(messages.GRAB_BLENDED(bone=tip_name))
     if tip.analytic_ik_target is None:
@@ -41,44 +48,24 @@ def control_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgra
     try:
         check_control(control)
     except ChainError as error:
-        raise error.of(whose) from None
-    return LimbControl(tip_name, control, Placer(SceneReader(depsgraph)).world_of(control), control.channels)
+        raise error.of(messages.BONE(bone=tip_name)) from None
+    return LimbControl(control, Placer(SceneReader(depsgraph)).world_of(control), control.channels)
 
 
 def rides_on(ob: bpy.types.Object, tip_name: str, bones: Iterable[str]) -> bool:
     """True if one of these bones carries the target of a chain."""
-    tip, names = ob.pose.bones[tip_name], set(bones)
-    if tip.analytic_ik_target is None:
-        return False
-    return any(
-        owner == ob and bone.name in names
-        for owner, bone in carriers(tip.analytic_ik_target, tip.analytic_ik_subtarget)
-    )
+    tip, names = ob.pose.bones[tip_name], {*bones}
+    carried = carriers(tip.analytic_ik_target, tip.analytic_ik_subtarget) if tip.analytic_ik_target else ()
+    return any(owner == ob and bone.name in names for owner, bone in carried)
 
 
-def place_controls(
-    context: bpy.types.Context, world: Matrix, controls: Mapping[int, LimbControl], moves: Mapping[int, Move]
-) -> None:
+def place_controls(context: bpy.types.Context, world: Matrix, moves: Sequence[tuple[LimbControl, Move]]) -> None:
     """Let controls make the moves of their limbs' ends (armature space), wherever what carries them has gone."""
     context.view_layer.update()
     placer = Placer(SceneReader(context.evaluated_depsgraph_get()))
-    for k, each in controls.items():
-        turn, shift = moves.get(k, NO_MOVE)
+    for each, (turn, shift) in moves:
         move = Matrix.LocRotScale(shift, Quaternion(turn), None)
         wanted = world @ move @ world.inverted_safe() @ each.world
-        now = placer.world_of(each.control)
-        if max(abs(a - b) for u, v in zip(wanted, now, strict=True) for a, b in zip(u, v, strict=True)) > _STAYS:
+        off = wanted - placer.world_of(each.control)
+        if max(abs(number) for row in off for number in row) > _STAYS:
             placer.place(each.control, wanted)
-
-
-def put_back(control: LimbControl) -> None:
-    """What its channels held in the pose before."""
-    for mode, raw in control.channels.items():
-        if tuple(getattr(control.control.owner, channel_of(mode)[0])) != tuple(raw):
-            setattr(control.control.owner, channel_of(mode)[0], raw)
-
-
-def moved_channels(control: LimbControl) -> list[str]:
-    """Those that differ from the pose before, by their modes."""
-    now = control.control.channels
-    return [mode for mode, raw in control.channels.items() if tuple(now[mode]) != tuple(raw)]

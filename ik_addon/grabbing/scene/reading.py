@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from math import atan2, pi, tau
+from math import tau
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -12,56 +13,95 @@ from ... import messages
 from ...authoring.finding.limbs import FoundLimb, find_limbs
 from ...rig.blender.dependencies import movers_of
 from ...rig.blender.rotations import are_even, array_of, channel_of, quaternions_of, raw_values, turns_in
+from ...rig.data.settings import pin_of
 from ...rig.model.limb import known_bones, limits_of
 from ...rig.model.order import live_tips
 from ...solvers import ChainError
 from ..solving.body import Body, hips_of
-from ..solving.drag import Drag
-from ..solving.geometry import Point, Turn, unit
+from ..solving.drag import Drag, Pin
+from ..solving.geometry import Turn
 from ..solving.limb import FoundParts
 from ..solving.limits import JointLimits
 from ..solving.skeleton import Skeleton, basis_of, point
+from .controls import rides_on
 
 _HEAD = re.compile(r"(?<![a-z])(head|kopf|cabeza|tete|testa)(?![a-z]*track|[a-z]*top)")
 _NOISE = 1e-3
 """Slack of `are_even`: clips come with scale that is uneven by a ten thousandth."""
 _APART = 1e-3
 """By which a pose may differ from what its channels make, in matrix elements, lengths in those of its own bones."""
+PINS = {"LOCATION": Pin(rotation=False), "ROTATION": Pin(place=False), "BOTH": Pin()}
+
+
+class GrabJoint(NamedTuple):
+    """A joint to drag: the head of a bone, or its tail. limb: the number of the limb that ends there, else -1."""
+
+    bone: str
+    limb: int
+    is_tail: bool
+
+    def place(self, evaluated: bpy.types.Object) -> Vector:
+        """Where it is now, in the world."""
+        bone = evaluated.pose.bones[self.bone]
+        return evaluated.matrix_world @ (bone.tail if self.is_tail else bone.head)
 
 
 class GrabBody:
-    """A body of an armature object, by the names of its bones, in the pose before.
+    """A body of an armature object, by the names of its bones, in the pose before: plain data.
 
     names: of the bones, by number. chains: the tip of the live chain of each limb that has one, by the limb's number.
     """
 
     def __init__(self, ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
-        self.ob = ob
+        self._armature = ob.name
         evaluated = ob.evaluated_get(depsgraph)
         self.world = evaluated.matrix_world.copy()
-        bones = [*ob.pose.bones]
-        self.names = [bone.name for bone in bones]
+        self.names = [bone.name for bone in ob.pose.bones]
         index = {name: k for k, name in enumerate(self.names)}
         posed = {bone.name: bone.head.copy() for bone in evaluated.pose.bones}
         found = find_limbs(ob.data.bones, arms=True, posed=posed).limbs
         limbs = [limb for limb in found if len(limb.bones) - len(limb.segments) >= 2]
         tips = [tip for tip in live_tips(ob) if ob.pose.bones[tip].analytic_ik_influence > 0.0]
         chains = {bone.name: tip for tip in tips for bone in known_bones(ob.pose.bones[tip])}
-        rigged = [limb for limb in limbs if limb.bones[-1] in chains]
-        posed_by_chains = {*chains, *(name for limb in rigged for name in (*limb.bones, limb.end, limb.toe) if name)}
-        skeleton = _skeleton(ob, evaluated, index, limbs, frozenset(index[name] for name in posed_by_chains))
+        self.chains = {k: chains[limb.bones[-1]] for k, limb in enumerate(limbs) if limb.bones[-1] in chains}
+        rigged = {name for k in self.chains for name in (*limbs[k].bones, limbs[k].end, limbs[k].toe) if name}
+        skeleton = _skeleton(ob, evaluated, index, limbs, frozenset(index[name] for name in {*chains, *rigged}))
         heads = [k for k, name in enumerate(self.names) if _HEAD.search(name.lower())]
         parts = [_parts(limb, index) for limb in limbs]
         if hips_of(skeleton, parts) < 0:
             raise ChainError(messages.NO_HIPS_TO_GRAB(armature=ob.name))
-        self.body = Body(skeleton, parts, heads)
-        self.chains = {k: chains[limb.bones[-1]] for k, limb in enumerate(limbs) if limb.bones[-1] in chains}
+        body = self.body = Body(skeleton, parts, heads)
+        neck = body.neck.links if body.neck else ()
+        carried = [self.names[bone] for bone in (*body.line, *neck)]
+        self._anchored = {k for k, tip in self.chains.items() if not rides_on(ob, tip, carried)}
         parents = [*skeleton.parents]
-        self._forks = {bone for bone in parents if parents.count(bone) > 1} | {*self.body.line, -1}
-        named = [(*limb.found.bones, limb.found.end, limb.found.toe, limb.girdle) for limb in self.body.limbs]
-        self._parts = {bone for row in named for bone in row} | {*(self.body.neck.links if self.body.neck else ())}
+        self._forks = {bone for bone in parents if parents.count(bone) > 1} | {*body.line, -1}
+        named = [(*limb.found.bones, limb.found.end, limb.found.toe, limb.girdle) for limb in body.limbs]
+        self._parts = {*neck, *(bone for row in named for bone in row)}
 
-    def row_to(self, bone: int) -> tuple[int, ...]:
+    def joint_bone(self, k: int) -> str:
+        """The bone at the end of a limb, which has its pin."""
+        return self.names[self.body.limbs[k].joint]
+
+    def joints(self) -> list[GrabJoint]:
+        """What can be dragged."""
+        body, names = self.body, self.names
+        rows = [bone for bone in range(len(names)) if bone not in body.bones.parents and len(self._row_to(bone)) > 1]
+        middle = {body.hips, body.chest, *(body.neck.links[-1:] if body.neck else ())} if body.limbs else ()
+        knees = [limb.links[1] for k, limb in enumerate(body.limbs) if k not in self.chains]
+        found = {bone: (-1, False) for bone in (*middle, *knees)} | {bone: (-1, True) for bone in rows}
+        found |= {limb.joint: (k, limb.found.end < 0) for k, limb in enumerate(body.limbs)}
+        return [GrabJoint(names[bone], *which) for bone, which in found.items()]
+
+    def pin(self, ob: bpy.types.Object, k: int, standing: Iterable[int]) -> Pin | None:
+        """What of a limb's end is held, None for nothing. standing: legs that are held where nothing else is said."""
+        kind = pin_of(ob.pose.bones[self.joint_bone(k)])
+        if kind != "AUTO":
+            return PINS.get(kind)
+        # A control stands where it is, unless the body carries it.
+        return Pin() if k in (self._anchored if k in self.chains else standing) else None
+
+    def _row_to(self, bone: int) -> tuple[int, ...]:
         """The bones from the last fork, or the line of the body, to one; () if it and those below it are no row."""
         bones = self.body.bones
         row = [bone]
@@ -77,31 +117,30 @@ class GrabBody:
         for k in body.bones.above(own):
             if body.neck and k in body.neck.links:
                 return Drag("GAZE" if look else "HEAD")
-            if k in body.line and k != own:
-                row = self.row_to(own)
-                if row:
-                    return Drag("ROW", row=row)
+            if k in body.line and k != own and (row := self._row_to(own)):
+                return Drag("ROW", row=row)
             if k in body.line[1:]:
                 return Drag("CHEST")
             for number, limb in enumerate(body.limbs):
-                if k in (limb.found.end, limb.found.toe) or (limb.found.end < 0 and k == limb.tip):
+                if k in (limb.joint, limb.found.toe):
                     return Drag("LIMB", number)
-                if k in limb.found.bones:
-                    is_first = k not in limb.links[1:]
-                    return Drag("HIPS" if limb.found.is_lower else "CHEST") if is_first else Drag("JOINT", number)
-                if k == limb.girdle:
+                if k in limb.links[1:]:
+                    return Drag("JOINT", number)
+                if k in limb.found.bones and limb.found.is_lower:
+                    return Drag("HIPS")
+                if k in (*limb.found.bones, limb.girdle):
                     return Drag("CHEST")
-        row = () if body.limbs else self.row_to(own)
+        row = () if body.limbs else self._row_to(own)
         if not body.limbs and not row:
-            raise ChainError(messages.NO_LIMB_TO_GRAB(armature=self.ob.name))
+            raise ChainError(messages.NO_LIMB_TO_GRAB(armature=self._armature))
         return Drag("ROW", row=row) if row else Drag("HIPS")
 
-    def check(self, moved: Iterable[int]) -> None:
+    def check(self, ob: bpy.types.Object, moved: Iterable[int]) -> None:
         """Raise ChainError if something besides its channels poses one of these bones."""
         body = self.body.bones
-        for k in sorted(set(moved) - body.rigged):
-            pose_bone = self.ob.pose.bones[self.names[k]]
-            made = body.frames[k] @ basis_of(body.turns[k], body.locations[k], body.scales[k])
+        for k in sorted({*moved} - body.rigged):
+            pose_bone, frame = ob.pose.bones[self.names[k]], body.frames[k]
+            made = frame @ basis_of(body.turns[k], body.locations[k], body.scales[k])
             mover = next((each for each in movers_of([pose_bone]) if each.bone == pose_bone.name), None)
             if mover is not None:
                 raise ChainError(messages.GRAB_CONSTRAINED(bone=pose_bone.name, constraint=mover.constraint.name))
@@ -112,7 +151,6 @@ class GrabBody:
                 far[:, 3] = 0.0
             if far.max() > _APART:
                 raise ChainError(messages.GRAB_NOT_BY_CHANNELS(bone=pose_bone.name))
-            frame = body.frames[k]
             mirrored = np.diag((*[np.sign(np.linalg.det(frame[:3, :3]))] * 3, 1.0))
             if not are_even((frame @ mirrored)[None], _NOISE):
                 above = pose_bone.parent_recursive or [pose_bone]
@@ -120,22 +158,10 @@ class GrabBody:
                 raise ChainError(messages.GRAB_UNEVEN(bone=uneven.name))
 
 
-def up_of(evaluated: bpy.types.Object) -> Vector:
-    """The world's up in the space of an armature object."""
-    return (evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))).normalized()
-
-
 def _parts(limb: FoundLimb, index: dict[str, int]) -> FoundParts:
-    return FoundParts(
-        limb.kind,
-        limb.side,
-        limb.place,
-        tuple(index[name] for name in limb.bones),
-        frozenset(index[name] for name in limb.segments),
-        index.get(limb.end, -1),
-        index.get(limb.toe, -1),
-        limb.rides,
-    )
+    bones, segments = (tuple(index[name] for name in names) for names in (limb.bones, limb.segments))
+    end, toe = (index.get(name, -1) for name in (limb.end, limb.toe))
+    return FoundParts(limb.kind, limb.side, limb.place, bones, frozenset(segments), end, toe, limb.rides)
 
 
 def _skeleton(
@@ -145,80 +171,52 @@ def _skeleton(
     limbs: Sequence[FoundLimb],
     rigged: frozenset[int],
 ) -> Skeleton:
-    own = [ob.pose.bones[name] for name in index]
-    shown = [evaluated.pose.bones[name] for name in index]
+    own, shown = ([each.pose.bones[name] for name in index] for each in (ob, evaluated))
     parents = [index[bone.parent.name] if bone.parent else -1 for bone in own]
     # The last one is what those without a parent are in: the armature.
-    poses, at_rest = (
-        np.array([*map(array_of, matrices), np.eye(4)])
-        for matrices in ((bone.matrix for bone in shown), (bone.bone.matrix_local for bone in own))
-    )
+    poses = np.array([*(array_of(bone.matrix) for bone in shown), np.eye(4)])
+    at_rest = np.array([*(array_of(bone.bone.matrix_local) for bone in own), np.eye(4)])
     rests = np.linalg.solve(at_rest[parents], at_rest[:-1])
-    frames = poses[parents] @ rests
+    frames, turns = poses[parents] @ rests, _turns(own)
     # Arms that something else moves do not hang.
     moved = {limb.bones[0] for limb in limbs if any(movers_of([ob.pose.bones[limb.bones[0]]]))}
-    turns = _turns(own)
+    limits = {k: each for k, bone in enumerate(own) if (each := _limits(bone, turns[k]))}
     return Skeleton(
-        [*index],
-        parents,
-        [bone.bone.use_connect for bone in own],
-        poses[:-1],
-        rests,
-        at_rest[:-1],
-        frames,
-        [tuple(turn) for turn in turns_in(frames).tolist()],
-        [point(bone.tail) for bone in shown],
-        turns,
-        [point(bone.location) for bone in own],
-        [point(bone.scale) for bone in own],
-        point(up_of(evaluated)),
-        rigged,
-        (
-            frozenset(k for k, bone in enumerate(own) if any(bone.lock_rotation) or bone.name in moved),
-            frozenset(k for k, bone in enumerate(own) if any(bone.lock_location)),
-        ),
-        hinges={
-            index[name]: hinge
-            for name in (name for limb in limbs for name in limb.bones[1:])
-            if (hinge := _hinge(ob.pose.bones[name], frames[index[name]], turns[index[name]]))
-        },
-        limits={k: each for k, bone in enumerate(own) if (each := _limits(bone, turns[k]))},
+        names=[*index],
+        parents=parents,
+        connected=[bone.bone.use_connect for bone in own],
+        poses=poses[:-1],
+        rests=rests,
+        at_rest=at_rest[:-1],
+        frames=frames,
+        frame_turns=[tuple(turn) for turn in turns_in(frames).tolist()],
+        tails=[point(bone.tail) for bone in shown],
+        turns=turns,
+        locations=[point(bone.location) for bone in own],
+        scales=[point(bone.scale) for bone in own],
+        up=point((evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))).normalized()),
+        rigged=rigged,
+        stiff=frozenset(k for k, bone in enumerate(own) if any(bone.lock_rotation) or bone.name in moved),
+        fixed=frozenset(k for k, bone in enumerate(own) if any(bone.lock_location)),
+        # What is locked as a whole is refused if it would turn.
+        limits={k: each for k, each in limits.items() if not all(own[k].lock_rotation)},
+        hinges={k: each.hinge for k, each in limits.items() if each.hinge},
     )
 
 
 def _limits(bone: bpy.types.PoseBone, turn: Turn) -> JointLimits | None:
-    """What its limits and locks for IK, and locks of some of its rotation, leave free; None: all, or nothing."""
+    """Its limits and locks for IK, and locks of its rotation; None: it is free."""
     limits, locked = limits_of(bone), [axis for axis in range(3) if bone.lock_rotation[axis]]
     ranges = {axis: getattr(limits, "xyz"[axis]) for axis in range(3)} if limits else {}
     ranges = {axis: (least, most) for axis, (least, most) in ranges.items() if most - least < tau}
     order = "XYZ" if bone.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else bone.rotation_mode
-    return JointLimits(turn, ranges, locked, order) if (ranges or locked) and len(locked) < 3 else None
-
-
-def _hinge(bone: bpy.types.PoseBone, frame: np.ndarray, turn: Turn) -> tuple[Point, float, float] | None:
-    """The axis about which a bone bends, in armature space, and by how much it may from its pose; None: it is free."""
-    limits = limits_of(bone)
-    free: dict[int, tuple[float, float]] = {}
-    for axis, number in (("x", 0), ("z", 2)):
-        least, most = getattr(limits, axis) if limits else (-pi, pi)
-        angle = (2.0 * atan2(turn[1 + number], turn[0]) + pi) % tau - pi
-        free[number] = (0.0, 0.0) if bone.lock_rotation[number] else (least - angle, most - angle)
-    widths = {number: most - least for number, (least, most) in free.items()}
-    if min(widths.values()) >= tau:
-        return None
-    # One that is locked leaves the other; else the one that is limited.
-    number = (
-        max(widths, key=lambda each: widths[each]) if 0.0 in widths.values() else min(widths, key=widths.__getitem__)
-    )
-    least, most = free[number]
-    return unit(point(frame[:3, number])), least, most
+    return JointLimits(turn, ranges, locked, order) if ranges or locked else None
 
 
 def _turns(bones: Sequence[bpy.types.PoseBone]) -> list[Turn]:
     """What the rotation channels hold, in double precision."""
     turns: list[Turn] = [(1.0, 0.0, 0.0, 0.0)] * len(bones)
-    modes = {bone.rotation_mode for bone in bones}
-    for mode in modes:
+    for mode in {bone.rotation_mode for bone in bones}:
         rows = [k for k, bone in enumerate(bones) if bone.rotation_mode == mode]
         numbers = np.array([raw_values(bones[k], mode) for k in rows], float).reshape(-1, channel_of(mode)[1])
         for k, turn in zip(rows, quaternions_of(numbers, mode).tolist(), strict=True):

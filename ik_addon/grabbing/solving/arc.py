@@ -9,6 +9,8 @@ from .skeleton import Skeleton
 
 _CURL = radians(25.0)
 """By which each joint of a neck bends more at most."""
+_GAZE = radians(100.0)
+"""By which a head turns at most."""
 _SHORT = 0.15
 """Of its length: an arc whose chord varies by less would curl by all it has within a pixel, so it only swings."""
 _SAMPLES = 32
@@ -22,7 +24,7 @@ class Arc:
 
     def __init__(self, bones: Skeleton, links: Sequence[int], end: g.Point, back: g.Point, curl: float = _CURL) -> None:
         """back: to where it bulges if it is straight. curl: by which each joint bends more at most."""
-        self.links, self.end = links, end
+        self.links, self.end, self._up = links, end, bones.up
         self._heads = [bones.heads[bone] for bone in links]
         self.base = self._heads[0]
         self._vectors = [g.sub(b, a) for a, b in itertools.pairwise([*self._heads, end])]
@@ -35,8 +37,8 @@ class Arc:
         self._parts = [(g.mul(a, g.dot(v, a)), g.across(v, a), g.cross(a, v)) for v in self._vectors]
         self._joints = max(len(links) - 1, 1)
         self.curls = (self._longest(), curl * self._joints) if len(links) > 1 else (0.0, 0.0)
-        lengths = [g.norm(self._chord_of(curl)) for curl in self.curls]
-        self.far, self.near = max(*lengths, self.chord), min(*lengths, self.chord)
+        lengths = [self.chord, *(g.norm(self._chord_of(curl)) for curl in self.curls)]
+        self.far, self.near = max(lengths), min(lengths)
         if self.far - self.near < _SHORT * self.far:
             self.curls, self.far, self.near = (0.0, 0.0), self.chord, self.chord
 
@@ -45,15 +47,13 @@ class Arc:
         bends are undone."""
         flat = [across for _, across, _ in self._parts]
         bent = sum(atan2(g.norm(g.cross(u, v)), g.dot(u, v)) for u, v in itertools.pairwise(flat))
-        curls = [-bent * k / _SAMPLES for k in range(_SAMPLES + 1)]
-        longest = max(curls, key=lambda curl: g.norm(self._chord_of(curl)))
-        if longest:
-            step = bent / _SAMPLES
-            before, here, beyond = (g.norm(self._chord_of(longest + e)) for e in (-step, 0.0, step))
-            slope = before - 2.0 * here + beyond
-            if slope < 0.0:
-                longest = min(longest + step * (before - beyond) / (2.0 * slope), 0.0)
-        return longest
+        step = bent / _SAMPLES
+        longest = max((-step * k for k in range(_SAMPLES + 1)), key=lambda curl: g.norm(self._chord_of(curl)))
+        if not longest:
+            return longest
+        before, here, beyond = (g.norm(self._chord_of(longest + e)) for e in (-step, 0.0, step))
+        slope = before - 2.0 * here + beyond
+        return min(longest + step * (before - beyond) / (2.0 * slope), 0.0) if slope < 0.0 else longest
 
     def _chord_of(self, curl: float) -> g.Point:
         """From the base to the end if its joints share a curl more."""
@@ -69,13 +69,24 @@ class Arc:
         away = g.rotate(g.inverse(carried[0]), g.sub(goal, at))
         curl = self._curl_to(g.norm(away))
         chord = g.unit(self._chord_of(curl))
-        aim = g.swing(chord, g.unit(away, chord), self.axis)
+        aim = g.times(carried[0], g.swing(chord, g.unit(away, chord), self.axis))
         moves = {}
         for k, (bone, head, vector) in enumerate(zip(self.links, self._heads, self._vectors, strict=True)):
-            bend = g.turn_by(g.mul(self.axis, curl * k / self._joints))
-            turn = g.times(carried[0], g.times(aim, bend))
+            turn = g.times(aim, g.turn_by(g.mul(self.axis, curl * k / self._joints)))
             moves[bone] = g.bringing(turn, head, at)
             at = g.add(at, g.rotate(turn, vector))
+        return moves
+
+    def gazing(self, facing: g.Point, goal: g.Point) -> dict[int, g.Move]:
+        """A neck turns half of the way, and its head, which faces so, to a goal, or as far that way as it can."""
+        moves, move = {}, g.NO_MOVE
+        for k, (bone, head) in enumerate(zip(self.links, self._heads, strict=True), 1):
+            way = g.unit(g.sub(goal, g.moved(move, self._heads[-1])), facing)
+            axis = g.cross(facing, way)
+            angle = min(atan2(g.norm(axis), g.dot(facing, way)), _GAZE)
+            part = 0.5 * k / self._joints if k < len(self.links) else 1.0
+            turn = g.turn_by(g.mul(g.unit(axis, self._up), angle * part))
+            moves[bone] = move = g.bringing(turn, head, g.moved(move, head))
         return moves
 
     def _curl_to(self, length: float) -> float:

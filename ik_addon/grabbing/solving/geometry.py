@@ -134,11 +134,6 @@ def moved(move: Move, point: Point) -> Point:
     return add(rotate(move[0], point), move[1])
 
 
-def about(point: Point, turn: Turn) -> Move:
-    """The move that turns about a point."""
-    return (turn, sub(point, rotate(turn, point)))
-
-
 def after(move: Move, first: Move) -> Move:
     """First one move, then the other."""
     return (times(move[0], first[0]), moved(move, first[1]))

@@ -10,24 +10,25 @@ from . import geometry as g
 
 Shell = tuple[g.Point, float, float]
 """The shifts with which a limb reaches: center, largest and least distance from it."""
-Ball = tuple[g.Point, float]
-"""The shifts with which a dragged one reaches: center and radius."""
 
 
-def held_shift(wish: g.Point, shells: Sequence[Shell], balls: Sequence[Ball], up: g.Point) -> g.Point:
-    """The shift nearest to a wish in all shells, and in the balls if that can be; if the shells have nothing in common,
-    the one that leaves the worst equally far.
+def held_shift(wish: g.Point, shells: Sequence[Shell], balls: Sequence[Shell], up: g.Point) -> g.Point:
+    """The shift nearest to a wish in all shells, and in the balls of what is dragged if that can be; if the shells have
+    nothing in common, the one that leaves the worst equally far.
 
     What is held wins: where shells and balls have nothing in common, it is the shift in the shells nearest to the
-    middle of the balls.
+    middle of the balls. A wish is first raised out of the hollows into which legs cannot fold: the nearest way out
+    would jump at their middle.
     """
-    wish = lifted(wish, shells, up)
+    hollows = [(center, least) for center, _, least in shells if least > 0.0]
+    for _ in hollows:
+        raised = max(_way_out(g.sub(wish, center), least, up) for center, least in hollows)
+        wish = g.add(wish, g.mul(up, raised))
     if balls:
-        middle = g.mean([center for center, _ in balls])
-        nearest = _nearest(middle, shells)
-        if any(g.distance(nearest, center) >= radius for center, radius in balls):
+        nearest = _nearest(g.mean([center for center, _, _ in balls]), shells)
+        if any(g.distance(nearest, center) >= radius for center, radius, _ in balls):
             return nearest
-    return _nearest(wish, [*shells, *((center, radius, 0.0) for center, radius in balls)])
+    return _nearest(wish, [*shells, *balls])
 
 
 def _nearest(wish: g.Point, shells: Sequence[Shell]) -> g.Point:
@@ -35,17 +36,6 @@ def _nearest(wish: g.Point, shells: Sequence[Shell]) -> g.Point:
         return wish
     centers, longest, least = (np.array(each) for each in zip(*shells, strict=True))
     return g.add(wish, tuple(nearest_shift(centers - wish, longest, least)[0].tolist()))
-
-
-def lifted(wish: g.Point, shells: Sequence[Shell], up: g.Point) -> g.Point:
-    """A wish, raised out of the hollows into which legs cannot fold: the nearest way out would jump at their middle."""
-    for _ in shells:
-        hollows = [(center, least) for center, _, least in shells if least > 0.0]
-        raised = max((_way_out(g.sub(wish, center), least, up) for center, least in hollows), default=0.0)
-        if raised <= 0.0:
-            break
-        wish = g.add(wish, g.mul(up, raised))
-    return wish
 
 
 def outside(wish: g.Point, center: g.Point, radius: float, way: g.Point) -> g.Point:

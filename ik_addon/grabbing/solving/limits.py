@@ -7,8 +7,10 @@ from . import geometry as g
 
 ALLOWED = 1e-7
 """Radians that are nothing beside a limit."""
-_SAMPLES, _HALVINGS, _HALVINGS_OF_PART = 48, 40, 12
-"""Of a turn by which a swivel is looked for, of a step between two of them, and of a part."""
+_SAMPLES, _HALVINGS = 48, 40
+"""Of a turn by which a swivel is looked for, and of a step between two of them."""
+_STEPS, _HALVINGS_OF_PART = 8, 10
+"""Likewise, of the whole whose largest part is looked for."""
 
 
 class JointLimits:
@@ -16,6 +18,7 @@ class JointLimits:
 
     ranges: {axis: least and most} of the swing about X (0) and Z (2), and of the twist about Y (1), in radians.
     locked: the numbers of the Euler angles that stay, in an order such as XYZ.
+    hinge: which of X and Z a knee with these limits bends about, and how far from the pose before; None: it is free.
     """
 
     def __init__(
@@ -25,18 +28,26 @@ class JointLimits:
         self._ranges = {axis: (min(least, now[axis]), max(most, now[axis])) for axis, (least, most) in ranges.items()}
         self._locked, self._order = {axis: angles[axis] for axis in locked}, order
         self._is_ellipse = {0, 2} <= self._ranges.keys() and self._beyond_ellipse(now) <= 0.0
+        free = {}
+        for axis in (0, 2):
+            angle = _wrapped(2.0 * atan2(before[1 + axis], before[0]))
+            free[axis] = (0.0, 0.0) if axis in locked else tuple(end - angle for end in ranges.get(axis, (-pi, pi)))
+        widths = {axis: most - least for axis, (least, most) in free.items()}
+        # One that is locked leaves the other; else it is the one that is limited.
+        chosen = (max if 0.0 in widths.values() else min)(widths, key=widths.__getitem__)
+        self.hinge = (chosen, *free[chosen]) if min(widths.values()) < tau else None
 
     def off(self, turn: g.Turn) -> list[float]:
         """By how much each of its angles is beyond its range, with a sign."""
         now, off = _swing_and_twist(turn), []
         for axis, (least, most) in self._ranges.items():
             middle = (least + most) / 2.0
-            angle = middle + (now[axis] - middle + pi) % tau - pi
+            angle = middle + _wrapped(now[axis] - middle)
             off.append(angle - min(max(angle, least), most))
         if self._is_ellipse:
             off.append(max(self._beyond_ellipse(now), 0.0))
         angles = _euler(turn, self._order) if self._locked else ()
-        return off + [(angles[axis] - kept + pi) % tau - pi for axis, kept in self._locked.items()]
+        return off + [_wrapped(angles[axis] - kept) for axis, kept in self._locked.items()]
 
     def _beyond_ellipse(self, now: Sequence[float]) -> float:
         """Between the limits of its two swings are quarters of an ellipse of the sines of half of them."""
@@ -50,7 +61,7 @@ class JointLimits:
 def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:
     """The angle nearest to 0 at which nothing is off; 0 if there is none. off: of an angle, with signs."""
     step, before = tau / _SAMPLES, {0.0: off(0.0)}
-    if not any(abs(number) > ALLOWED for number in before[0.0]):
+    if not any(map(_side, before[0.0])):
         return 0.0
     for k in range(1, _SAMPLES // 2 + 1):
         found = []
@@ -60,24 +71,10 @@ def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:
             for column, (one, other) in enumerate(zip(before[near], before[far], strict=True)):
                 if _side(one) != _side(other):
                     found += _edges(off, column, near, far, _side(one))
-        legal = [angle for angle in found if all(abs(number) <= ALLOWED for number in off(angle))]
+        legal = [angle for angle in found if not any(map(_side, off(angle)))]
         if legal:
             return min(legal, key=abs)
     return 0.0
-
-
-def largest_part(fits: Callable[[float], bool]) -> float:
-    """The part up to which something fits that does not fit as a whole: up from nothing, then by halving."""
-    low, high = 0.0, 1.0
-    for part in (1 / 16, 1 / 8, 1 / 4, 1 / 2):
-        if not fits(part):
-            high = part
-            break
-        low = part
-    for _ in range(_HALVINGS_OF_PART):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
 
 
 def _edges(off: Callable[[float], Sequence[float]], column: int, near: float, far: float, side: int) -> tuple:
@@ -88,8 +85,23 @@ def _edges(off: Callable[[float], Sequence[float]], column: int, near: float, fa
     return near, far
 
 
+def largest_part(fits: Callable[[float], bool]) -> float:
+    """The largest part that fits, of something that does not fit as a whole: down to a step that does, then halving."""
+    step = 1.0 / _STEPS
+    low = next((k * step for k in range(_STEPS - 1, 0, -1) if fits(k * step)), 0.0)
+    high = low + step
+    for _ in range(_HALVINGS_OF_PART):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
 def _side(number: float) -> int:
     return (number > ALLOWED) - (number < -ALLOWED)
+
+
+def _wrapped(angle: float) -> float:
+    return (angle + pi) % tau - pi
 
 
 def _swing_and_twist(turn: g.Turn) -> g.Point:
@@ -98,7 +110,7 @@ def _swing_and_twist(turn: g.Turn) -> g.Point:
     size = hypot(w, y)
     _, a, _, b = g.times(turn, (w / size, 0.0, -y / size, 0.0)) if size else turn
     a, b = (2.0 * asin(min(max(each, -1.0), 1.0)) for each in (a, b))
-    return (a, (2.0 * atan2(y, w) + pi) % tau - pi, b)
+    return (a, _wrapped(2.0 * atan2(y, w)), b)
 
 
 def _euler(turn: g.Turn, order: str) -> g.Point:

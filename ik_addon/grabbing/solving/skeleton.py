@@ -1,4 +1,4 @@
-"""The bones of a body in the pose before, and the channels that a move of some of them needs."""
+"""The bones of a body in the pose before, and the channels that moves of some of them need."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from .limits import ALLOWED, JointLimits
 _SAME_TURN = 1e-14
 """Of a quaternion's vector: what turns by less against its parent keeps its channel."""
 _SAME_PLACE = 1e-9
-"""Of the body's size: likewise, for its location."""
+"""Of the skeleton's extent: likewise, for its location."""
 
 
 @dataclass
@@ -21,9 +21,9 @@ class Skeleton:
     parents: their numbers, -1 for none. connected: whether a bone's head cannot leave its parent's tail.
     poses, at_rest: (n, 4, 4). rests: at rest against the parent, or the armature without one. frames: what channels are
     relative to, with the rotations `frame_turns`. turns, locations, scales: what channels hold. up: a unit vector.
-    rigged: bones that a live chain poses. still: bones that keep their rotation, and those that keep their location.
-    hinges: {bone: axis, a unit vector, and by how much it may turn about that from its pose, least and most}.
-    limits: of those bones that do not turn freely.
+    rigged: bones that a live chain poses. stiff, fixed: bones that keep their rotation, and their location.
+    limits: of bones that do not turn freely. hinges: {bone: the number of an axis, and how far it may turn about that
+    from its pose, least and most}.
     """
 
     names: Sequence[str]
@@ -39,14 +39,15 @@ class Skeleton:
     locations: Sequence[g.Point]
     scales: Sequence[g.Point]
     up: g.Point
-    rigged: frozenset[int] = frozenset()
-    still: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-    hinges: Mapping[int, tuple[g.Point, float, float]] = field(default_factory=dict)
-    limits: Mapping[int, JointLimits] = field(default_factory=dict)
-    heads: list[g.Point] = field(init=False)
+    rigged: frozenset[int]
+    stiff: frozenset[int]
+    fixed: frozenset[int]
+    limits: Mapping[int, JointLimits]
+    hinges: Mapping[int, tuple[int, float, float]]
 
     def __post_init__(self) -> None:
-        self.heads = [point(head) for head in self.poses[:, :3, 3].tolist()]
+        self.heads = [point(head) for head in self.poses[:, :3, 3]]
+        self.extent = float(np.ptp(self.poses[:, :3, 3], axis=0).max()) or 1.0
         self.into = _inverses(self.poses)
         self.locals = np.concatenate((self.into, np.eye(4)[None]))[[*self.parents]] @ self.poses
         self.to_frames = _inverses(self.frames)[:, :3, :3]
@@ -65,10 +66,7 @@ class Skeleton:
 
     def carrier(self, bone: int, moves: Mapping[int, g.Move]) -> g.Move:
         """The move of what carries a bone."""
-        bone = self.parents[bone]
-        while bone >= 0 and bone not in moves:
-            bone = self.parents[bone]
-        return moves[bone] if bone >= 0 else g.NO_MOVE
+        return next((moves[each] for each in self.above(self.parents[bone]) if each in moves), g.NO_MOVE)
 
     def channel(self, bone: int, against: g.Turn) -> g.Turn:
         """What its rotation channel holds once it has turned against what carries it."""
@@ -80,12 +78,9 @@ class Skeleton:
 
     def allows(self, moves: Mapping[int, g.Move], among: Iterable[int]) -> bool:
         """Whether limits and locks of some bones allow moves."""
-        limited = (bone for bone in among if bone in self.limits and bone in moves)
-        return all(
-            abs(number) <= ALLOWED
-            for bone in limited
-            for number in self.off(bone, self.carrier(bone, moves)[0], moves[bone][0])
-        )
+        limited = [bone for bone in among if bone in self.limits and bone in moves]
+        off = (self.off(bone, self.carrier(bone, moves)[0], moves[bone][0]) for bone in limited)
+        return all(abs(number) <= ALLOWED for numbers in off for number in numbers)
 
 
 def _inverses(matrices: np.ndarray) -> np.ndarray:
@@ -94,15 +89,20 @@ def _inverses(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.inv(np.where(flat[:, None, None], np.eye(4), matrices))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Channels:
-    """What is written: {bone: rotation}, {bone: location}, of those alone that change."""
+    """What is written: {bone: rotation}, {bone: location}, of those alone that change; and where bones come with that
+    by Blender's own matrices, whose rotations at rest are rotations to 1e-5 only."""
 
+    bones: Skeleton = field(compare=False)
     turns: dict[int, g.Turn] = field(default_factory=dict)
     locations: dict[int, g.Point] = field(default_factory=dict)
+    _poses: dict[int, np.ndarray] = field(default_factory=dict, compare=False)
 
-    def write(self, bones: Skeleton, moves: Mapping[int, g.Move], among: Iterable[int], size: float) -> None:
-        """The channels of some bones, so that they make their moves, and all others go along with what carries them."""
+    def write(self, moves: Mapping[int, g.Move], among: Iterable[int]) -> None:
+        """Some bones make their moves, and all others go along with what carries them."""
+        bones = self.bones
+        self._poses.clear()
         for bone in among:
             if bone in bones.rigged:
                 continue
@@ -116,35 +116,27 @@ class Channels:
             self.locations.pop(bone, None)
             head = bones.heads[bone]
             shift = g.sub(g.moved(move, head), g.moved(carrier, head))
-            if g.norm(shift) > _SAME_PLACE * size:
+            if g.norm(shift) > _SAME_PLACE * bones.extent:
                 # A shift of the head, seen from what carries the bone in the pose before.
                 shift = bones.to_frames[bone] @ g.rotate(g.inverse(carrier[0]), shift)
                 self.locations[bone] = g.add(bones.locations[bone], point(shift))
 
-
-class TruePose:
-    """Where bones come by Blender's own matrices, whose rotations at rest are rotations to 1e-5 only."""
-
-    def __init__(self, bones: Skeleton, channels: Channels) -> None:
-        self._bones, self._channels = bones, channels
-        self._known: dict[int, np.ndarray] = {-1: np.eye(4)}
-
     def pose(self, bone: int) -> np.ndarray:
-        """The matrix of a bone, (4, 4) in armature space."""
-        if bone not in self._known:
-            self._known[bone] = self.pose(self._bones.parents[bone]) @ self._local(bone)
-        return self._known[bone]
-
-    def _local(self, bone: int) -> np.ndarray:
-        bones, turns, locations = self._bones, self._channels.turns, self._channels.locations
-        if bone not in turns and bone not in locations:
-            return bones.locals[bone]
-        turn, place = turns.get(bone, bones.turns[bone]), locations.get(bone, bones.locations[bone])
-        return bones.rests[bone] @ basis_of(turn, place, bones.scales[bone])
+        """The matrix of a bone, (4, 4) in armature space; of -1 that of the armature."""
+        if bone < 0:
+            return np.eye(4)
+        if bone not in self._poses:
+            bones, local = self.bones, self.bones.locals[bone]
+            if bone in self.turns or bone in self.locations:
+                turn = self.turns.get(bone, bones.turns[bone])
+                place = self.locations.get(bone, bones.locations[bone])
+                local = bones.rests[bone] @ basis_of(turn, place, bones.scales[bone])
+            self._poses[bone] = self.pose(bones.parents[bone]) @ local
+        return self._poses[bone]
 
     def end(self, bone: int, start: g.Point) -> g.Point:
         """Where a point comes that a bone carries; start: where it was in the pose before."""
-        return point((self.pose(bone) @ (self._bones.into[bone] @ (*start, 1.0)))[:3].tolist())
+        return point((self.pose(bone) @ (self.bones.into[bone] @ (*start, 1.0)))[:3])
 
 
 def basis_of(turn: g.Turn, location: g.Point, scale: g.Point) -> np.ndarray:

@@ -13,6 +13,9 @@ _HIPS, _BOW = 0.25, 0.6
 _ASIDE, _AHEAD, _BACK, _BACK_OF_BEASTS = 0.65, 2.2, 0.5, 1.1
 """Of these limits: aside and in twist, in a bow, and leaning back."""
 
+_BEHIND, _BESIDE = 0.3, 0.3
+"""The sine of an angle to the line behind an arm, and parts of the arm: nearer, a goal turns it less."""
+
 Limit = float | Callable[[g.Point], float]
 """How far something turns, in radians; or that about a unit vector."""
 
@@ -61,7 +64,8 @@ class Trunk:
         moves, move = [], (g.NO_TURN, shift)
         for pivot, share, bow_share in zip(self.pivots, self.shares, self.bow_shares, strict=True):
             part = g.turn_by(g.add(g.mul(rest, share), g.mul(bow, bow_share)))
-            move = g.after(g.about(g.moved(move, pivot), part), move)
+            at = g.moved(move, pivot)
+            move = g.after(g.bringing(part, at, at), move)
             moves.append(move)
         return moves
 
@@ -71,6 +75,11 @@ def begun(excess: float, width: float) -> float:
     if excess <= 0.0:
         return 0.0
     return excess * excess / (4.0 * width) if excess < 2.0 * width else excess - width
+
+
+def _eased(part: float) -> float:
+    part = min(part, 1.0)
+    return part * part * (3.0 - 2.0 * part)
 
 
 def capped(value: float, most: float, power: int = 4) -> float:
@@ -90,7 +99,10 @@ def turn_towards(pivot: g.Point, start: g.Point, goal: g.Point, limit: Limit, la
     if size < 1e-12 or lack == 0.0:
         return g.ORIGIN
     axis = g.mul(axis, 1.0 / size)
-    most = capped(atan2(size, g.dot(arm, wanted)), limit(axis) if callable(limit) else limit)
+    # Close to the line behind the arm, and to the pivot, the axis goes round at once.
+    sine = size / (g.norm(arm) * g.norm(wanted)) if g.dot(arm, wanted) < 0.0 else 1.0
+    clear = _eased(sine / _BEHIND) * _eased(g.norm(wanted) / (_BESIDE * g.norm(arm)))
+    most = clear * capped(atan2(size, g.dot(arm, wanted)), limit(axis) if callable(limit) else limit)
     if lack is not None:
         # The farther it turns, the less a degree brings.
         by_lever = lack / g.norm(arm)

@@ -42,6 +42,9 @@ STILL_SHARE = 10
 """One of so many frames shows how a foot stands: even a run has as many."""
 HEIGHT_SCALE = 0.05
 """Height, in leg lengths, that speaks as much against standing as a foot's median speed."""
+LYING, LYING_TIME, LEGS_OF_INSECTS = 0.5, 0.7, 6
+"""Hips that are lower than so many leg lengths over the feet for so many seconds are of a body that lies or sits; not
+of insects, whose hips are always low."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,21 @@ def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
     heights = ankles[:, 2] + balls[:, 2]
     restlessness = speeds / (np.median(speeds) + 1e-9 * clip.size)
     restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
-    return np.argsort(restlessness, kind="stable")[: max(3, clip.frame_count // STILL_SHARE)]
+    # Feet of a body that lies are still and low, and show no sole.
+    order = np.lexsort((restlessness, lies(clip)))
+    return order[: max(3, clip.frame_count // STILL_SHARE)]
+
+
+def lies(clip: LegMotion) -> np.ndarray:
+    """(T,) bool, frames in which the body lies, sits or rolls."""
+    if clip.leg_count >= LEGS_OF_INSECTS:
+        return np.zeros(clip.frame_count, bool)
+    feet = np.minimum(clip.ankles[..., 2], clip.balls[..., 2]).min(axis=0)
+    height = clip.hips[..., 2].mean(axis=0) - lowest(feet, frames_in(FLOOR_TIME, clip.fps))
+    low = height < LYING * clip.size
+    for first, last in runs(low):
+        low[first : last + 1] = last - first + 1 >= min(LYING_TIME * clip.fps, clip.frame_count)
+    return low
 
 
 def find_holds(clip: LegMotion, near: np.ndarray) -> np.ndarray:

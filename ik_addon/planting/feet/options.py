@@ -145,6 +145,8 @@ FASTEST_STAND = 1.3
 """A skating foot may stand relative to its own swing, up to this speed: a walking body moves about as fast."""
 SLIDING = 0.6
 """A foot faster than this over a ground that does not move slides, and does not stand."""
+CREEPING = 0.1
+"""A foot no faster than this drifts, and stands."""
 SKATING = 0.6
 """Part of the speed of a body that travels, above which a foot goes along with it, and does not stand."""
 SLOW_SHARE, SLOWISH_SHARE = 0.16, 0.25

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import BALL, HEEL, HeelAndBall
+from .contacts import BALL, HEEL, HeelAndBall, lies
 from .curves import frames_in, lowest, runs, slope
-from .options import FLOOR_TIME, SHORTEST_GAP, SLOPE_TIME, SLOW
+from .options import SHORTEST_GAP, SLOPE_TIME, SLOW
 
 OFF_FLOOR, ON_FLOOR, ALIKE, WITH_HIPS = 0.12, 0.06, 0.08, 0.75
 """Height over where a foot is at rest, leg lengths, above which it is in the air, if another foot is no higher than the
@@ -15,9 +15,6 @@ second, or off by more than the third, and the hips rose by less than that part 
 or somewhere else."""
 APART = 0.3
 """Height of the lowest place of a foot over that of all feet, leg lengths, of one that never comes to the floor."""
-LYING, LYING_TIME, LEGS_OF_INSECTS = 0.5, 0.7, 6
-"""Hips that are lower than so many leg lengths over the feet for so many seconds are of a body that lies or sits; not
-of insects, whose hips are always low."""
 
 
 def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> np.ndarray:
@@ -76,18 +73,6 @@ def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:
     if in_the_air(clip, sole).all():
         return "AIR"
     return "LIES" if lies(clip).mean() > 0.5 else ""
-
-
-def lies(clip: LegMotion) -> np.ndarray:
-    """(T,) bool, frames in which the body lies, sits or rolls."""
-    if clip.leg_count >= LEGS_OF_INSECTS:
-        return np.zeros(clip.frame_count, bool)
-    feet = np.minimum(clip.ankles[..., 2], clip.balls[..., 2]).min(axis=0)
-    height = clip.hips[..., 2].mean(axis=0) - lowest(feet, frames_in(FLOOR_TIME, clip.fps))
-    low = height < LYING * clip.size
-    for first, last in runs(low):
-        low[first : last + 1] = last - first + 1 >= min(LYING_TIME * clip.fps, clip.frame_count)
-    return low
 
 
 HIGH = 0.05, 0.07

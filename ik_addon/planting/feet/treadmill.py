@@ -7,9 +7,9 @@ import numpy as np
 from .anchors import settled
 from .clip import LegMotion, applied
 from .contacts import HeelAndBall, sole_of, split_slides
-from .curves import middle_of, runs, slope
+from .curves import extent, middle_of, runs, slope
 from .finding import contacts_of
-from .options import FASTEST_STAND, SKATING, SLIDING, SLOPE_TIME, Options
+from .options import CREEPING, FASTEST_STAND, SKATING, SLIDE_RANGE, SLIDING, SLOPE_TIME, Options
 from .planning import FootPlan, Ground
 
 _POINTS = ("hips", "knees", "ankles", "balls")
@@ -143,12 +143,26 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
     speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
     if not velocity.any():
         pace = float(np.linalg.norm(way_a_second(clip))) / clip.size
-        if pace < SLOWEST_BELT:
-            # A body that stays where it is has no reason to skate: such feet step without being lifted.
-            touching &= speeds <= SLIDING
         for leg, point in np.ndindex(touching.shape[:2]):
-            for first, last in runs(touching[leg, point]):
-                if np.median(speeds[leg, point, first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
-                    touching[leg, point, first : last + 1] = False
+            own, rates = touching[leg, point], speeds[leg, point]
+            if pace < SLOWEST_BELT:
+                # A body that stays where it is has no reason to skate: such feet step without being lifted.
+                _keep_rests(own, places[leg, point], rates, options.slide or SLIDE_RANGE[0])
+                own &= rates <= SLIDING
+            for first, last in runs(own):
+                if np.median(rates[first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
+                    own[first : last + 1] = False
     split_slides(touching, places, options, clip.fps)
     return Stage(clip, sole, ground, settled(seen, sole, touching))
+
+
+def _keep_rests(contact: np.ndarray, way: np.ndarray, speeds: np.ndarray, slide: float) -> None:
+    """Of contacts (T,) in which a point goes farther than `slide` along its way (T, 3) keep what is slow for them."""
+    todo = runs(contact)
+    while todo:
+        first, last = todo.pop()
+        inside = slice(first, last + 1)
+        rests = speeds[inside] <= max(CREEPING, 0.5 * speeds[inside].max())
+        if not rests.all() and extent(way[inside]) > slide:
+            contact[inside] = rests
+            todo += [(first + start, first + end) for start, end in runs(rests)]

@@ -135,6 +135,11 @@ class Walk:
         return share + trust * smooth_inside(way @ way[-1] / length**2 - share, round(SOFT * (end - start)))
 
     @cached_property
+    def feet(self) -> np.ndarray:
+        """(legs, T, 3), where each foot stands, or between two such places."""
+        return np.array([self._between(leg, [place for *_, place in own]) for leg, own in enumerate(self.stops)])
+
+    @cached_property
     def facing(self) -> np.ndarray:
         """(T,), how far the hips have turned about the vertical since the first frame, radians."""
         around = self.clip.hips[..., :2] - self.clip.hips[..., :2].mean(axis=0)
@@ -144,8 +149,7 @@ class Walk:
     @cached_property
     def way(self) -> OwnWay:
         """The mean of the feet, each where it stands or between, without the speed's change in each step."""
-        feet = [self._between(leg, [place for *_, place in own]) for leg, own in enumerate(self.stops)]
-        places = smooth_inside(np.mean(feet, axis=0), self.step)
+        places = smooth_inside(self.feet.mean(axis=0), self.step)
         headings = self._headings(places)
         ahead, moves = unit(headings), np.diff(places[:, :2], axis=0)
         middle = 0.5 * (ahead[1:] + ahead[:-1])

@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...authoring.placing import Control
-from ...bake.curve_keys import SAME_TIME, bytes_of, keys_of, set_bytes
+from ...bake.keys import SAME_TIME, bytes_of, keys_of, set_bytes
 from ...bake.stepping import finish
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.rotations import numbers_of, quaternions_of, raw_values

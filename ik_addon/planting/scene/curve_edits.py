@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...bake.curve_keys import SAME_TIME, Keys, keys_of, number_of, put_keys, set_keys
+from ...bake.keys import SAME_TIME, Keys, keys_of, number_of, put_keys, set_keys
 
 _STEP = 1e-3
 """Frames over which slopes of what is changed are read off."""

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...authoring.control_collections import controls_home
 from ...authoring.finding.names import read_names
+from ...authoring.placing import controls_home
 from ...rig.data.records import Footprint, footprint_of, new_footprint
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, Stance, anchors_in, moved, stances_of

@@ -11,7 +11,7 @@ from zlib import compress, decompress
 import bpy
 
 from ...authoring.placing import Control
-from ...bake.curve_keys import bytes_of, set_bytes
+from ...bake.keys import bytes_of, set_bytes
 from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.clips import playing_clip
 from ...rig.blender.rotations import LOCATION, channel_of, channel_path

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...authoring.placing import Control
-from ...bake.curve_keys import SAME_TIME, bytes_of, keys_in, keys_of, set_bytes
+from ...bake.keys import SAME_TIME, bytes_of, keys_in, keys_of, set_bytes
 from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.clips import playing_clip
 from ...rig.blender.file_memory import file_memory

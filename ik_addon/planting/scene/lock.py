@@ -12,9 +12,8 @@ import numpy as np
 from mathutils import Matrix
 
 from ... import messages
-from ...authoring.control_collections import home_of
 from ...authoring.keys import curves_at, remove_animation
-from ...authoring.placing import BLEND, HOLDER, Control, LiveLock, Placer, live_locks_of
+from ...authoring.placing import BLEND, HOLDER, Control, LiveLock, Placer, home_of, live_locks_of
 from ...authoring.selection import all_tips
 from ...bake.stepping import Steps, at_once
 from ...rig.blender.armatures import tag_pose

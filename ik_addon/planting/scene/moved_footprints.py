@@ -11,7 +11,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...authoring.placing import Control
-from ...bake.curve_keys import bytes_of, set_bytes
+from ...bake.keys import bytes_of, set_bytes
 from ...rig.blender.file_memory import MovedStep, file_memory
 from ...rig.blender.rotations import array_of
 from ...rig.blender.sampling import not_simple, time_is_plain

@@ -13,7 +13,7 @@ from mathutils import Matrix, Quaternion, Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import messages
-from ...authoring.end_bone import skin_below
+from ...authoring.end_bone import axis_nearest, skin_below
 from ...authoring.finding.limbs import find_limbs
 from ...authoring.finding.names import read_names
 from ...authoring.fk_frames import limbs_in_fk, stepped
@@ -38,15 +38,15 @@ from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_b
 from ...rig.model.limb_model import joints_of
 from ...rig.model.order import ChainName, KnownOrders, live_tips
 from ...rig.pose.solving import solve_limb
-from ...rig.pose.track_solving import solve_tracks
-from ...rig.pose.tracks import Reading
+from ...rig.pose.track_solving import Reading, solve_tracks
 from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion, applied
+from ..feet.options import POINT_FOOT
 from ..feet.treadmill import Space
 from .limbs import foot_of, keyed_control
-from .skin import FootSkin, Skins, skin_of_foot
+from .skin import FootSkin, Skins, ball_on_skin, skin_of_foot
 from .sources import source_playing
 
 
@@ -466,19 +466,29 @@ _LONGEST_FOOT = 0.6
 
 
 def ball_of(
-    ob: bpy.types.Object, hip: bpy.types.Bone, tip: bpy.types.Bone, foot: bpy.types.PoseBone | None, end: Vector
+    ob: bpy.types.Object,
+    joints: Sequence[Vector],
+    bones: Sequence[bpy.types.PoseBone],
+    foot: bpy.types.PoseBone | None,
 ) -> tuple[np.ndarray | None, float]:
     """Where the ball of a foot is in its own space, None if the leg ends in a point; and how far the skin reaches below
     it, in armature units.
 
-    end: of the leg at rest, in armature space. A foot whose ball is farther from the ankle than a foot is long touches
-    the ground below its ankle.
+    joints: of the leg at rest, in armature space. bones: its chain. A foot whose ball is farther from the ankle than a
+    foot is long touches the ground below its ankle. The bone of one that hangs on something else than its leg is a
+    control, which may be of any length: if it has nearly none the ball is where the skin of the sole says.
     """
+    hip, end = bones[0].bone, joints[-1]
     if foot is None:
-        return None, skin_below(ob, hip, tip, end)
+        return None, skin_below(ob, hip, bones[-1].bone, end)
     toe, ankle = toe_of(foot), foot.bone.head_local
-    ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
-    if (ball - ankle).length > _LONGEST_FOOT * (hip.head_local - ankle).length:
+    ball, leg = toe.bone.head_local if toe is not None else foot.bone.tail_local, (hip.head_local - ankle).length
+    if foot.parent != bones[-1] and (ball - ankle).length < POINT_FOOT * leg:
+        line, thigh = end - joints[0], joints[1] - joints[0]
+        bend = thigh - line * (line.dot(thigh) / (line.length_squared or 1.0))
+        length = sum((b - a).length for a, b in pairwise(joints))
+        ball = ball_on_skin(ob, foot.bone, axis_nearest(hip.head_local - ankle), bend, length) or ball
+    if (ball - ankle).length > _LONGEST_FOOT * leg:
         ball = ankle
     return np.array(foot.bone.matrix_local.inverted_safe() @ ball, float), skin_below(ob, hip, foot.bone, ball)
 
@@ -549,7 +559,7 @@ def _leg(
     lengths = [(b - a).length for a, b in pairwise(joints)]
     thigh = lengths[0] if len(lengths) == 2 else 0.5 * sum(lengths)
     scale = ob.matrix_world.median_scale
-    ball, sole = ball_of(ob, bones[0].bone, tip.bone, foot, at_rest)
+    ball, sole = ball_of(ob, joints, bones, foot)
     points = [at_rest] if foot is None or ball is None else [at_rest, foot.bone.matrix_local @ Vector(ball)]
     return Leg(
         links=tuple(bone.name for bone in links),

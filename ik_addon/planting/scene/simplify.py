@@ -10,8 +10,7 @@ import numpy as np
 
 from ... import messages
 from ...authoring.placing import Control
-from ...bake.curve_keys import times_of, write_curve
-from ...bake.keys import key_times
+from ...bake.keys import key_times, times_of, write_curve
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import remember

@@ -13,6 +13,12 @@ _DIRECTIONS = 1000
 """In which the outermost points of a foot are looked for: about 7 degrees apart."""
 _OWN = 0.5
 """Weight of foot and toes from which on skin is theirs."""
+_SOLE = 0.3
+"""Part of the height of an ankle over its sole up to which skin is that of the sole."""
+_LONG, _BALL = 0.2, 0.7
+"""Part of its leg that a sole is long, or else it is a paw or a hoof; part of its length at which its ball is."""
+_BENT = 2e-3
+"""Part of its leg that a knee is from the leg's line, or else it does not tell where its foot points."""
 _FOOT = 1.0
 """Part of a leg as far from whose ankle the skin of its foot may be: toy figures have large feet."""
 
@@ -60,6 +66,28 @@ def skin_of_foot(ob: bpy.types.Object, foot: str, leg: float) -> FootSkin | None
     to_bones = [np.array(ob.data.bones[name].matrix_local.inverted_safe()) for name in names]
     rests = np.array([points[outermost] @ matrix[:3, :3].T + matrix[:3, 3] for matrix in to_bones])
     return FootSkin(names, weights / weights.sum(axis=1, keepdims=True), rests)
+
+
+def ball_on_skin(ob: bpy.types.Object, foot: bpy.types.Bone, up: Vector, bend: Vector, leg: float) -> Vector | None:
+    """The ball of a foot whose bones do not show one, on the skin of its sole, in armature space at rest.
+
+    None of what has no sole, such as a hoof, or none that is ahead of the ankle. up: unit vector. bend: where the knee
+    is from the line of its leg, by which what is ahead is told. leg: its length.
+    """
+    own = {foot.name, *(each.name for each in foot.children_recursive)}
+    points = np.array([point for point, _ in _weighted(ob, own, foot.head_local, _FOOT * leg)])
+    bend = bend - up * up.dot(bend)
+    if not len(points) or bend.length < _BENT * leg:
+        return None
+    from_ankle = points - np.array(foot.head_local)
+    heights = from_ankle @ np.array(up)
+    bottom = min(heights.min(), 0.0)
+    sole = from_ankle[heights <= (1.0 - _SOLE) * bottom]
+    ahead = sole @ np.array(bend.normalized())
+    length = np.ptp(ahead) if len(sole) else 0.0
+    if length < _LONG * leg or ahead.min() + ahead.max() <= 0.0:
+        return None
+    return foot.head_local + bend.normalized() * (ahead.min() + _BALL * length) + up * bottom
 
 
 def _directions() -> np.ndarray:

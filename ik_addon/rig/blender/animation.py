@@ -11,11 +11,11 @@ from contextlib import contextmanager
 import bpy
 
 from .file_memory import file_memory
+from .rotations import REST
 
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$', re.DOTALL)
 FOLLOWING = "analytic_ik_body_influence"
 """How far a bone follows the limbs that it carries."""
-_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location"}
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
 
@@ -36,6 +36,13 @@ def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
         return []
     bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
     return [bag.fcurves for bag in bags if bag is not None]
+
+
+def all_fcurves(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
+    """The F-Curves of an action, of all its slots."""
+    for slot in getattr(action, "slots", (None,)):
+        for curves in fcurve_collections(action, slot):
+            yield from curves
 
 
 def current_fcurve_collections(data: bpy.types.AnimData) -> list:
@@ -196,7 +203,6 @@ def is_animated(ob: bpy.types.Object, path: str) -> bool:
 
 
 def _set_by(homes: Iterable) -> Iterator[tuple[str, int]]:
-    """The RNA paths, with the index, that F-Curves set."""
     for home in homes:
         for curve in home:
             if plays(curve):
@@ -230,7 +236,7 @@ def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None =
         driven = ((driver.data_path, driver.array_index) for driver in data.drivers if not driver.mute)
         for path, index in (*_set_by(homes), *driven):
             name, channel = bone_of_path(path)
-            if channel in _POSE_CHANNELS:
+            if channel in REST:
                 channels.setdefault(name, set()).add((channel, index))
         known = file_memory.channels[ob.session_uid] = (signature, channels)
     return known[1]

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import bpy
 
+from .file_memory import session
+
 _Block = TypeVar("_Block", bound=bpy.types.ID)
-_waiting: list[Callable[[], object]] = []
-"""What is to be done at the end of work that goes on."""
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def surely(clean: Callable[[], object]) -> Iterator[None]:
     clean: can be called before anything was done, and more than once.
     """
     try:
-        _waiting.append(clean)
+        session.cleanups.append(clean)
         yield
     finally:
         _call(clean)
@@ -36,19 +36,19 @@ def all_clean() -> Iterator[None]:
 
 def waiting() -> int:
     """How much is to be done at the end of work that goes on."""
-    return len(_waiting)
+    return len(session.cleanups)
 
 
 def clean_since(begun: int) -> None:
     """Clean up all but so much of that."""
-    while len(_waiting) > begun:
-        _call(_waiting[-1])
+    while len(session.cleanups) > begun:
+        _call(session.cleanups[-1])
 
 
 def _call(clean: Callable[[], object]) -> None:
     clean()
     # By identity: two methods of one object may be equal.
-    _waiting[:] = [each for each in _waiting if each is not clean]
+    session.cleanups[:] = [each for each in session.cleanups if each is not clean]
 
 
 class Scratch:
@@ -60,7 +60,6 @@ class Scratch:
         self._before: set[int] | None = None
 
     def made(self, make: Callable[[], _Block]) -> _Block:
-        """Make one."""
         # Until its number is known, what was not there before is it.
         self._before = {each.session_uid for each in self._blocks}
         block = make()
@@ -69,11 +68,9 @@ class Scratch:
         return block
 
     def keep(self, block: bpy.types.ID) -> None:
-        """One of them stays."""
         self._uids.discard(block.session_uid)
 
     def remove(self) -> None:
-        """Remove them."""
         before = self._before
         gone = [
             each

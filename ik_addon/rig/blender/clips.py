@@ -17,20 +17,12 @@ from .animation import (
     plays,
 )
 from .armatures import armature_objects
-from .blended_bones import shares_of
 from .cleanup import surely
+from .dependencies import shares_of
+from .rotations import REST
 
 _MADE_FROM = "analytic_ik_made_from"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
-
-REST = {
-    "location": (0.0, 0.0, 0.0),
-    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
-    "rotation_euler": (0.0, 0.0, 0.0),
-    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
-    "scale": (1.0, 1.0, 1.0),
-}
-"""What places a bone, as it is at rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +39,12 @@ class Clip:
 
     @property
     def action(self) -> bpy.types.Action:
-        """Its action."""
         key = self.name, self.library or None
         # The stubs do not know that there is a key for what is not linked.
         return bpy.data.actions[key]  # pyright: ignore[reportCallIssue]
 
     @property
     def curves(self) -> list:
-        """The collections that hold its F-Curves."""
         return fcurve_collections(self.action, slot_of(self))
 
 
@@ -108,7 +98,8 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
     assigned, data = playing_clip(ob), ob.animation_data
     found = [assigned] if assigned else []
     if assigned and _SLOTTED:
-        found += [clip for clip in _slots(assigned.action) if clip != assigned and not _others(clip, ob)]
+        others = (clip for clip in _slots(assigned.action) if clip != assigned)
+        found += [clip for clip in others if all(user == ob for user in slot_of(clip).users())]
     for track in data.nla_tracks if data else ():
         found += _strip_clips(track.strips)
     played = {clip for other in bpy.data.objects for clip in _played(other)}
@@ -219,11 +210,6 @@ def _slots(action: bpy.types.Action) -> list[Clip]:
     return [clip_in(action, slot.handle) for slot in action.slots]
 
 
-def _others(clip: Clip, ob: bpy.types.Object) -> bool:
-    """Whether another object than this one plays a clip."""
-    return any(user != ob for user in slot_of(clip).users())
-
-
 def _played(ob: bpy.types.Object) -> Iterator[Clip]:
     data = ob.animation_data
     if data is not None:
@@ -241,7 +227,6 @@ def _strip_clips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[Clip]:
 
 
 def _bones(clip: Clip) -> set[str]:
-    """The bones that a clip moves."""
     return {name for name, _ in moved_channels(clip)}
 
 
@@ -322,7 +307,6 @@ def motion_of(objects: Iterable[bpy.types.Object]) -> range | None:
 
 
 def _extents(ob: bpy.types.Object) -> Iterator[float]:
-    """First and last frames of all that plays on an object."""
     data, scene = ob.animation_data, bpy.context.scene
     if data is None:
         return

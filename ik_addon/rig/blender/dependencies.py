@@ -1,15 +1,21 @@
-"""What an object or a bone depends on: parents, constraints, Blender's own IK, and drivers."""
+"""What an object or a bone depends on: parents, constraints, Blender's own IK, and drivers.
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+And bones that go along with several others of their armature, by Blender's Armature constraint: where that takes them,
+and which channels bring them elsewhere."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import bpy
+import numpy as np
+from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
 from .animation import animated_paths, bone_of_path, drivers_of, is_animated, is_driven, placing_drivers
 from .armatures import bones_below
+from .rotations import array_of, pose_matrix
 
 
 class ConstraintKind(NamedTuple):
@@ -275,7 +281,6 @@ def _look_at(node: Node, turned: bool, known: Known) -> list[tuple[Node, bool]]:
 
 
 def _carriers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None) -> list[Node]:
-    """What carries a bone or, without, an object."""
     if bone is not None:
         return [(owner, bone.parent.name if bone.parent else "")]
     if owner.parent is None:
@@ -303,7 +308,8 @@ def _solvers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, known: Kn
 def _followed(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, turned: bool) -> Iterator[tuple[Node, bool]]:
     """What the constraints and drivers of an object or bone read, and whether it is where that is."""
     for constraint in (bone or owner).constraints:
-        if not (constraint.mute or _is_idle(owner, constraint)) and (turned or kind_of(constraint).moves):
+        is_on = constraint.influence or is_animated(owner, f"{constraint.path_from_id()}.influence")
+        if is_on and not constraint.mute and (turned or kind_of(constraint).moves):
             yield from ((aim, True) for aim in aims_of(constraint))
     for driver in placing_drivers(owner, bone.name if bone else "", turned):
         for variable, aim in read_by(driver):
@@ -322,11 +328,6 @@ def _followed(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, turned: 
 def read_by(driver: bpy.types.Driver) -> Iterator[tuple[bpy.types.DriverVariable, bpy.types.DriverTarget]]:
     """What a driver reads, each with the variable that it is."""
     yield from ((variable, aim) for variable in driver.variables for aim in variable.targets)
-
-
-def _is_idle(owner: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint has no influence, nor ever gets any."""
-    return constraint.influence == 0.0 and not is_animated(owner, f"{constraint.path_from_id()}.influence")
 
 
 _CHANNELS = ("location", "rotation", "scale", "matrix_basis")
@@ -407,3 +408,75 @@ def _asks_scene(constraint: bpy.types.Constraint) -> bool:
 def _is_simulated(ob: bpy.types.Object) -> bool:
     on_surface = "VERTEX" in ob.parent_type
     return on_surface or ob.rigid_body is not None or any(each.type in _SIMULATIONS for each in ob.modifiers)
+
+
+Shares = Mapping[str, float]
+"""Names of the bones with which another one goes along, each with its part of the weights."""
+
+_FLAT = 1e-3
+"""Determinant of a way below which bones that are turned against each other take all to nearly one line."""
+
+
+def shares_of(bone: bpy.types.PoseBone) -> Shares | None:
+    """The bones of its armature with which a bone goes along by a constraint. Empty: no constraint moves it; None: one
+    does so in any other way. As the constraints are set just now."""
+    acting = [each for each in bone.constraints if not each.mute and each.influence > 0.0]
+    if not acting:
+        return {}
+    constraint = acting[0]
+    if len(acting) > 1 or constraint.type != "ARMATURE" or constraint.influence < 1.0:
+        return None
+    if constraint.use_deform_preserve_volume or constraint.use_bone_envelopes:
+        return None
+    weights: dict[str, float] = {}
+    for each in constraint.targets:
+        if each.target is None or each.target.original != bone.id_data.original:
+            return None
+        bones = bone.id_data.data.bones
+        # A bone of several segments takes along what lies beside it by its curve.
+        if each.subtarget in ("", bone.name) or each.subtarget not in bones or bones[each.subtarget].bbone_segments > 1:
+            return None
+        weights[each.subtarget] = weights.get(each.subtarget, 0.0) + each.weight
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items() if weight} if total > 0.0 else None
+
+
+def way_along(bones: bpy.types.bpy_prop_collection, shares: Shares, poses: Callable[[str], np.ndarray]) -> np.ndarray:
+    """How far bones take another one from where its channels put it, in armature space: the mean of how far each is
+    from its rest pose (Blender Manual, Armature Constraint). poses: (..., 4, 4), by names."""
+    ways = [
+        share * (poses(name) @ array_of(bones[name].matrix_local.inverted_safe())) for name, share in shares.items()
+    ]
+    return sum(ways[1:], start=ways[0])
+
+
+def basis_at(bone: bpy.types.Bone, wanted_armature: Matrix, parent_pose: Matrix | None, way: Matrix | None) -> Matrix:
+    """What a bone's channels have to make for it to be where it is wanted. way: see `way_along`; None: nothing takes it
+    along. Raises ChainError if no channels bring it there."""
+    if way is not None:
+        check_way(bone.name, way)
+        wanted_armature = way.inverted() @ wanted_armature
+    return pose_matrix(bone, wanted_armature, parent_pose, invert=True)
+
+
+def check_way(bone: str, way: Matrix) -> None:
+    """Raise ChainError if bones that are turned against each other take another one, of this name, nowhere."""
+    if abs(way.determinant()) < _FLAT:
+        raise ChainError(messages.CONTROL_TORN(control=bone))
+
+
+def goes_by_channels(bone: bpy.types.PoseBone) -> bool:
+    """Whether nothing but channels says where a bone is: its own, those of the bones above it and of those with which
+    it goes along, all by their parents alone."""
+    shares = shares_of(bone)
+    if shares is None or (shares and is_share_animated(bone)):
+        return False
+    others = [bone.id_data.pose.bones[name] for name in shares]
+    line = {above for each in (bone, *others) for above in each.parent_recursive}
+    return not any(not each.mute for other in line.union(others) for each in other.constraints)
+
+
+def is_share_animated(bone: bpy.types.PoseBone) -> bool:
+    """Whether animation sets something of a bone's constraints."""
+    start = f"{bone.path_from_id()}.constraints"
+    return any(path.startswith(start) for path in animated_paths(bone.id_data))

@@ -13,24 +13,21 @@ import numpy as np
 
 from .animation import bone_of_path, current_fcurve_collections, plays
 from .armatures import armature_objects
-from .file_memory import file_memory
+from .file_memory import file_memory, session
 
 Graphs = Sequence[bpy.types.Depsgraph]
 """The depsgraphs that show a scene."""
-
-_busy: list[list[bool]] = []
-"""For each evaluation in the middle of a pass whether handlers were called."""
 
 
 @contextmanager
 def _evaluating() -> Iterator[list[bool]]:
     called = [False]
     try:
-        _busy.append(called)
+        session.evaluations.append(called)
         yield called
     finally:
         # By identity: two of them may be equal.
-        _busy[:] = [each for each in _busy if each is not called]
+        session.evaluations[:] = [each for each in session.evaluations if each is not called]
 
 
 def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
@@ -98,9 +95,9 @@ def is_shown(depsgraph: bpy.types.Depsgraph, scene: bpy.types.Scene) -> bool:
 
 def is_evaluating() -> bool:
     """Whether handlers, which ask, are called on behalf of one of these."""
-    if _busy:
-        _busy[-1][0] = True
-    return bool(_busy)
+    if session.evaluations:
+        session.evaluations[-1][0] = True
+    return bool(session.evaluations)
 
 
 # A thread sees what was set in itself only, and Blender imports add-ons in its main thread.
@@ -155,19 +152,15 @@ def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves
         return False
     key = ob.session_uid, scene.session_uid
     others, file_memory.silent[key] = file_memory.silent.get(key, []), curves
-    return all([_silence_in(ob, ob.evaluated_get(graph), curves, others) for graph in graphs])
-
-
-def _silence_in(
-    ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int], others: Sequence[int]
-) -> bool:
-    """others: the F-Curves that were silent before."""
-    home = _home(ob_evaluated)
-    if home is None or len(home) <= curves[-1]:
-        return False
-    # Both ends: keys that came or went have moved the others.
-    are_silent = curves == others and home[curves[0]].mute and home[curves[-1]].mute
-    return are_silent or _set_flags(ob, ob_evaluated, curves)
+    done = True
+    for copy in (ob.evaluated_get(graph) for graph in graphs):
+        home = _home(copy)
+        if home is None or len(home) <= curves[-1]:
+            done = False
+        # Both ends: keys that came or went have moved the others.
+        elif curves != others or not (home[curves[0]].mute and home[curves[-1]].mute):
+            done &= _set_flags(ob, copy, curves)
+    return done
 
 
 def _set_flags(ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int] = ()) -> bool:

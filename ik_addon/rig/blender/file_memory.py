@@ -5,7 +5,7 @@ are not kept on actions: copies of these, in which something else was done, woul
 After an undo nothing is said of an action, for it may be that of before.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from typing import Literal
@@ -95,13 +95,26 @@ file_memory = FileMemory()
 
 Kind = Literal["bake", "keys", "match", "plant"]
 
-_kept: dict[str, dict] = {}
-"""By kind."""
+
+@dataclass(slots=True)
+class Session:
+    """What is known of this Blender, whatever file is open.
+
+    reports: the last of each kind. cleanups: what is to be done at the end of work that goes on. evaluations: for each
+    in the middle of a pass whether handlers were called.
+    """
+
+    reports: dict[Kind, dict] = field(default_factory=dict)
+    cleanups: list[Callable[[], object]] = field(default_factory=list)
+    evaluations: list[list[bool]] = field(default_factory=list)
+
+
+session = Session()
 
 
 def remember(kind: Kind, report: dict) -> dict:
     """Keep a report, apart from the one that a script gets and may change; returns it."""
-    _kept[kind] = own = deepcopy(report)
+    session.reports[kind] = own = deepcopy(report)
     if "action" in report:
         file_memory.reports[kind, report["armature"], report["action"]] = own
     return report
@@ -109,7 +122,7 @@ def remember(kind: Kind, report: dict) -> dict:
 
 def last(kind: Kind) -> dict:
     """The last report of a kind; empty before the first."""
-    return deepcopy(_kept.get(kind, {}))
+    return deepcopy(session.reports.get(kind, {}))
 
 
 def of_action(kind: Kind, ob: bpy.types.Object) -> dict | None:

@@ -9,6 +9,14 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ...solvers.arrays import multiply, quaternions
 
+REST = {
+    "location": (0.0, 0.0, 0.0),
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0, 0.0, 0.0),
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+}
+"""What places a bone, as it is at rest."""
 EULER_ORDERS = {
     mode: (*("XYZ".index(axis) for axis in mode), 1.0 if mode in ("XYZ", "YZX", "ZXY") else -1.0)
     for mode in ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")

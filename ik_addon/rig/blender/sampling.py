@@ -12,10 +12,9 @@ from mathutils import Matrix
 from ... import messages
 from .animation import animated_paths, bone_of_path, current_fcurve_collections, plays
 from .armatures import is_evaluated_in
-from .blended_bones import Shares, shares_of, way_along
-from .dependencies import taken_by
+from .dependencies import Shares, shares_of, taken_by, way_along
 from .file_memory import file_memory
-from .rotations import array_of, channel_of, matrices_of, pose_matrix, quaternions_of
+from .rotations import REST, array_of, channel_of, matrices_of, pose_matrix, quaternions_of
 
 
 class Sampler:
@@ -32,7 +31,6 @@ class Sampler:
         self._curves: dict[bpy.types.Object, _Curves] = {}
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
-        """The world matrices of an object."""
         ob = ob.original  # pyright: ignore[reportAssignmentType]
         self._climb(ob, self._worlds, self._world)
         return self._worlds[ob]
@@ -67,7 +65,10 @@ class Sampler:
     def _curves_of(self, ob: bpy.types.Object) -> "_Curves":
         curves = self._curves.get(ob)
         if curves is None:
-            curves = self._curves[ob] = _curves_of(ob)
+            curves = self._curves[ob] = {}
+            for home in current_fcurve_collections(ob.animation_data) if ob.animation_data else ():
+                for curve in home:
+                    curves.setdefault(curve.data_path, []).append(curve)
         return curves
 
     def _world(self, ob: bpy.types.Object) -> np.ndarray:
@@ -134,7 +135,6 @@ class Sampler:
         return matrices
 
     def _numbers(self, curves: "_Curves", path: str, still: Sequence[float]) -> np.ndarray:
-        """See `channel`."""
         numbers = np.array([still], float)
         if path in curves:
             numbers = np.repeat(numbers, len(self._frames), axis=0)
@@ -170,17 +170,7 @@ _Curves = dict[str, list[bpy.types.FCurve]]
 """The F-Curves that may play on an object, by path."""
 
 
-def _curves_of(ob: bpy.types.Object) -> _Curves:
-    curves: _Curves = {}
-    for home in current_fcurve_collections(ob.animation_data) if ob.animation_data else ():
-        for curve in home:
-            curves.setdefault(curve.data_path, []).append(curve)
-    return curves
-
-
-_ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
-_CHANNELS = {"location", "scale", *_ROTATIONS}
-_CHANNELS |= {f"delta_{name}" for name in _CHANNELS}
+_CHANNELS = {*REST, *(f"delta_{name}" for name in REST)}
 """What F-Curves may set, and drivers may not."""
 _FIXED = ("rotation_mode", "parent", "matrix", "constraints", "animation_data", "data", "bone")
 """How the names begin of what neither may set: with it the same channels place something elsewhere."""
@@ -215,7 +205,6 @@ class Judge:
         self._bones: dict[bpy.types.Object, _Bones] = {}
 
     def not_simple(self, ob: bpy.types.Object, bone_name: str = "") -> str:
-        """See `not_simple`."""
         ob = ob.original  # pyright: ignore[reportAssignmentType]
         if ob not in self._objects:
             self._objects[ob] = self._object_not_simple(ob)
@@ -333,7 +322,6 @@ class _Bones:
                     self._move(bone, constraint)
 
     def not_simple(self, bone_name: str) -> str:
-        """What prevents sampling a bone, or one above it."""
         if self._of_all or not (self._set or self._moved or self._blended):
             return self._of_all
         line = self._line(bone_name)
@@ -347,7 +335,6 @@ class _Bones:
         return next(found, "")
 
     def _line(self, bone_name: str) -> list[str]:
-        """A bone and those above it."""
         pose_bone = self._ob.pose.bones[bone_name]
         return [pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)]
 
@@ -364,7 +351,6 @@ class _Bones:
         return ""
 
     def _move(self, pose_bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
-        """A constraint of a bone moves that bone, and may move others."""
         said = messages.CONTROL_BONE_CONSTRAINED(bone=pose_bone.name, constraint=constraint.name)
         self._moved.setdefault(pose_bone.name, said)
         for name in taken_by(constraint, pose_bone):
@@ -373,7 +359,6 @@ class _Bones:
 
 
 def _channel(path: str) -> str:
-    """The first name of an RNA path."""
     return path.partition("[")[0].partition(".")[0]
 
 

@@ -132,7 +132,6 @@ def plays_another_clip(ob: bpy.types.Object, control: bpy.types.Object) -> bool:
 
 
 def _is_partner(control: bpy.types.Object, own: Clip) -> bool:
-    """Whether something made for a clip is what a control plays."""
     return any(partner(control, clip) == own for clip in _clips_with(own))
 
 

@@ -3,21 +3,19 @@
 Actions that are put aside stay in the file. Nothing plays or exports them: the paths of their F-Curves lead nowhere.
 """
 
-from collections.abc import Iterator
+from itertools import islice
 
 import bpy
 from mathutils import Matrix
 
-from ..blender.animation import FOLLOWING, fcurve_collections
+from ..blender.animation import FOLLOWING, all_fcurves
+from ..blender.rotations import REST
 
 _RECORDS = "analytic_ik_record_aside"
 _NOWHERE = "analytic_ik_aside."
 """What the paths of F-Curves begin with that are put aside."""
 _LIVE, _SOURCE = "{} (live)", "{} (source)"
 
-
-_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
-_SIZE = sum(_CHANNELS.values())
 
 HeldBone = tuple[bool, float, list[float]]
 """Whether a bone's chain is on, how far the bone follows limbs, and what its channels hold."""
@@ -34,7 +32,7 @@ class Aside(bpy.types.PropertyGroup):
     name: bpy.props.StringProperty()
     enabled: bpy.props.BoolProperty()
     following: bpy.props.FloatProperty()
-    channels: bpy.props.FloatVectorProperty(size=_SIZE)
+    channels: bpy.props.FloatVectorProperty(size=sum(map(len, REST.values())))
     live: bpy.props.PointerProperty(type=bpy.types.Action)
     called: bpy.props.StringProperty()
     action: bpy.props.PointerProperty(type=bpy.types.Action)
@@ -54,7 +52,14 @@ def has_aside(ob: bpy.types.Object) -> bool:
 
 def held_by_bones(ob: bpy.types.Object) -> dict[str, HeldBone]:
     """What the bones of an armature object hold, by their names."""
-    return {bone.name: (bone.analytic_ik_enabled, getattr(bone, FOLLOWING), _values(bone)) for bone in ob.pose.bones}
+    return {
+        bone.name: (
+            bone.analytic_ik_enabled,
+            getattr(bone, FOLLOWING),
+            ([value for name in REST for value in getattr(bone, name)]),
+        )
+        for bone in ob.pose.bones
+    }
 
 
 def put_bones_aside(ob: bpy.types.Object, bones: dict[str, HeldBone]) -> None:
@@ -125,7 +130,9 @@ def bring_back(ob: bpy.types.Object) -> int:
         if bone is not None:
             bone.analytic_ik_enabled = record.enabled
             setattr(bone, FOLLOWING, record.following)
-            _hold(bone, list(record.channels))
+            values = iter(record.channels)
+            for name, rest in REST.items():
+                setattr(bone, name, [*islice(values, len(rest))])
     for live, action in [(record.live, record.action) for record in getattr(ob, _RECORDS) if record.live is not None]:
         if action is not None:
             _take_place(live, action)
@@ -136,32 +143,16 @@ def bring_back(ob: bpy.types.Object) -> int:
     return count
 
 
-def _values(bone: bpy.types.PoseBone) -> list[float]:
-    return [value for name in _CHANNELS for value in getattr(bone, name)]
-
-
-def _hold(bone: bpy.types.PoseBone, values: list[float]) -> None:
-    for name, size in _CHANNELS.items():
-        setattr(bone, name, values[:size])
-        del values[:size]
-
-
 def _lead_nowhere(action: bpy.types.Action) -> None:
-    for curve in _curves(action):
+    for curve in all_fcurves(action):
         curve.data_path = _NOWHERE + curve.data_path
 
 
 def _lead_back(action: bpy.types.Action) -> None:
-    for curve in _curves(action):
+    for curve in all_fcurves(action):
         curve.data_path = curve.data_path.removeprefix(_NOWHERE)
         # What was evaluated meanwhile is marked as leading nowhere.
         curve.is_valid = True
-
-
-def _curves(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
-    for slot in getattr(action, "slots", (None,)):
-        for curves in fcurve_collections(action, slot):
-            yield from curves
 
 
 def _take_place(live: bpy.types.Action, action: bpy.types.Action) -> None:

@@ -13,13 +13,13 @@ from ... import messages
 from ...solvers import SOLVERS, ChainError
 from ..blender.animation import bones_with_animated, current_fcurve_collections, fcurve_collections, is_animated
 from ..blender.armatures import tag_pose
-from . import control_links, relation
+from . import relation
 
 PREFIX = "analytic_ik_"
 CONTACT = PREFIX + "contact"
 """The setting that no chain reads: it tells planting alone."""
 NAME_RECORD = PREFIX + "record_name"
-"""The record of a bone's own name, by which it is found again (renamed.py)."""
+"""The record of a bone's own name, by which it is found again (ties.py)."""
 NATIVE_RECORD = PREFIX + "record_native"
 """What a tip keeps of its chain while Blender's own constraints stand for it (native/records.py)."""
 
@@ -39,7 +39,6 @@ def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
 
 
 def _switched(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
-    """A user or a script has switched a chain on or off."""
     if not pose_bone.analytic_ik_enabled:
         relation.untie(pose_bone)
     _tag(pose_bone, context)
@@ -68,7 +67,6 @@ class Setting:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that is allowed."""
         return self.options.get("min", -inf), self.options.get("max", inf)  # pyright: ignore[reportReturnType]
 
     def made(self, update: Update | None = None) -> object:
@@ -109,7 +107,7 @@ _flag, _choice, _number, _integer, _text, _object = (
 )
 _factor, _angle = (partial(_number, subtype=subtype) for subtype in ("FACTOR", "ANGLE"))
 _bone, _control = (
-    partial(kind, update=control_links.controls_set) for kind in (_text, partial(_object, type=bpy.types.Object))
+    partial(kind, update=relation.controls_set) for kind in (_text, partial(_object, type=bpy.types.Object))
 )
 
 
@@ -272,7 +270,7 @@ _OF_TIP: dict[str, Setting] = {
     "record_adopted": _record(bpy.props.StringProperty),
     # What a native chain keeps on its tip, as JSON (native/records.py).
     "record_native": _record(bpy.props.StringProperty),
-    # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
+    # Under which name a tip or a control bone was last seen, and in which armature object (ties.py).
     "record_name": _record(bpy.props.StringProperty),
 }
 """They go when a chain is taken off its tip; what belongs to a bone itself stays."""
@@ -429,7 +427,7 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
             ob.pose.bones[bone].property_unset(NAME_RECORD)
     for name in _OF_TIP:
         pose_bone.property_unset(PREFIX + name)
-    control_links.forget_controls(pose_bone.id_data, pose_bone.name)
+    relation.forget_controls(pose_bone.id_data, pose_bone.name)
     relation.untie(pose_bone)
     relation.forget_trigger(pose_bone.id_data)
     tag_pose(pose_bone.id_data)
@@ -437,7 +435,6 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
 
 def register(rotation_switched: Update = _tag) -> None:
     """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
-    control_links.register()
     relation.register()
     own = {"use_rotation": rotation_switched}
     for name, made in [(name, setting.made(own.get(name))) for name, setting in SETTINGS.items()]:
@@ -449,7 +446,6 @@ def unregister() -> None:
     for name in SETTINGS:
         delattr(bpy.types.PoseBone, PREFIX + name)
     relation.unregister()
-    control_links.unregister()
 
 
 def switched_tips(ob: bpy.types.Object) -> list[str]:

@@ -10,13 +10,13 @@ from ..blender.animation import drivers_of, fcurve_homes
 from ..blender.cleanup import Scratch, surely
 from ..blender.clips import Clip, clip_in
 from ..blender.file_memory import file_memory
-from .control_links import KeptControls
+from ..blender.rotations import REST
+from .relation import KeptControls
 from .settings import PREFIX
 
 _MADE = ("objects", "collections", "actions", "meshes")
 """The kinds of data-blocks that operators make."""
-_TRANSFORM = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
-_OF_OBJECT = (*_TRANSFORM, "analytic_ik_report")
+_OF_OBJECT = (*REST, "analytic_ik_report")
 _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
@@ -46,7 +46,6 @@ class Undo:
         self._making: dict[str, set[int]] | None = None
 
     def note_keys(self) -> None:
-        """Copy the actions whose keys count."""
         for action in self._actions:
             copy = self._scratch.made(action.copy)
             copy.use_fake_user = action.use_fake_user
@@ -75,11 +74,9 @@ class Undo:
         self._making = None
 
     def forget(self) -> None:
-        """Nothing will be brought back any more."""
         self._scratch.remove()
 
     def bring_back(self) -> None:
-        """Bring all of it back, and take away what was made."""
         self.nothing_more_is_made()
         self._count_made()
         for ob, held in self._objects:
@@ -124,7 +121,10 @@ class _Before:
         self._has_trigger = ob.is_property_set(_TRIGGER)
         self._controls = [_values(kept, _names(KeptControls)) for kept in ob.analytic_ik_record_controls]
         names = _names(bpy.types.PoseBone)
-        self._bones = {bone.name: (_values(bone, names), _constraints(bone)) for bone in _bones(ob)}
+        self._bones = {
+            bone.name: (_values(bone, names), ({each.name: _values(each, _OF_CONSTRAINT) for each in bone.constraints}))
+            for bone in _bones(ob)
+        }
         data = ob.animation_data
         self._animated = data is not None
         action = data.action if data else None
@@ -178,7 +178,6 @@ class _Before:
 
 
 def _uids() -> dict[str, set[int]]:
-    """Which data-blocks the file has, by their session numbers."""
     return {kind: {_uid(each) for each in getattr(bpy.data, kind)} for kind in _MADE}
 
 
@@ -197,7 +196,7 @@ def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
     """
     found = [rna.identifier for rna in kind.bl_rna.properties if not rna.is_readonly]
     if kind is bpy.types.PoseBone:
-        found = [name for name in found if name in _TRANSFORM or name.startswith((PREFIX, *_BLENDERS_LIMITS))]
+        found = [name for name in found if name in REST or name.startswith((PREFIX, *_BLENDERS_LIMITS))]
     return sorted(found, key=lambda name: name.startswith(f"{PREFIX}record"))
 
 
@@ -253,12 +252,7 @@ def _plain(value: object) -> object:
     return value if isinstance(value, _PLAIN) else tuple(value)
 
 
-def _constraints(bone: bpy.types.PoseBone) -> dict[str, dict[str, object]]:
-    return {each.name: _values(each, _OF_CONSTRAINT) for each in bone.constraints}
-
-
 def _set_constraints_back(bone: bpy.types.PoseBone, before: dict[str, dict[str, object]]) -> bool:
-    """The same for a bone's constraints; new ones go."""
     changed = False
     for constraint in list(bone.constraints):
         if constraint.name in before:

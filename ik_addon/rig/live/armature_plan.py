@@ -6,28 +6,26 @@ from itertools import pairwise
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
 from ..blender.armatures import is_evaluated_in
-from ..blender.blended_bones import goes_by_channels
-from ..blender.dependencies import aims_of
+from ..blender.dependencies import aims_of, goes_by_channels
 from ..blender.evaluation import Graphs, curves_of, is_rendering, plays_alone, silence
 from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
-from ..data.settings import target_and_pole
+from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, target_and_pole
+from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
 from ..model.order import objects_of
-from ..pose.lending import loans
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
-from ..pose.posing import PoseWriter, RowWriter
+from ..pose.posing import PoseWriter, RowWriter, loans
 from ..pose.reading import SceneReader
 from ..pose.track_reading import PlacesNow, TrackReader, same_wishes
-from ..pose.track_solving import solve_each, solve_tracks
-from ..pose.tracks import PlannedChain, Reading, channel_values
-from .fingerprint import numbers_of
+from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each, solve_tracks
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -109,7 +107,7 @@ class ArmaturePlan:
         self.early: dict[int, tuple[Wishes, np.ndarray]] = {}
         self._object, self._uid = ob, ob.session_uid
         self._stands_alone: bool | None = None
-        self._tied: bool | None = None
+        self._tied: dict[int, bool] = {}
         self._placed: dict[int, bool] = {}
         self._channeled: dict[int, bool] = {}
         self._looked = [numbers_of(ob, model) for model in self.models]
@@ -181,7 +179,8 @@ class ArmaturePlan:
 
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
-        self._stands_alone = self._tied = None
+        self._stands_alone = None
+        self._tied.clear()
         self._placed.clear()
         self._channeled.clear()
         self.doubt()
@@ -380,7 +379,6 @@ class ArmaturePlan:
         return True
 
     def _recall(self, frame: float) -> dict[int, tuple[_Wished, np.ndarray]]:
-        """What is remembered of a frame."""
         if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
             self._recalled.clear()
         return self._recalled.setdefault(frame, {})
@@ -394,7 +392,6 @@ class ArmaturePlan:
         return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
 
     def _shows_guess(self, copy: bpy.types.Object, k: int, asked: "_Asked") -> bool:
-        """Whether what was guessed for a chain was right, and is shown."""
         guess = self._guessed.get(k)
         return bool(guess) and guess[0] == asked.wished and self._writer.shows(copy, guess[1], self._rows[k])
 
@@ -450,14 +447,16 @@ class ArmaturePlan:
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
-        if self._tied or not (self.early or self.written or self._guessed):
-            return False
-        ob = self.object
-        if self._tied is None and ob is not None:
-            bones, led = ob.pose.bones, [model.led.name for model in self.models if model.led]
-            self._tied = all(is_tied(bones[model.tip]) for model in self.models)
-            self._tied &= all(is_tied(bones[name], loosely=True) for name in led)
-        return self._tied is False
+        ob, written = self.object, self.written.which if self.written else ()
+        return ob is not None and not all(self._is_tied(ob, k) for k in (*self.early, *self._guessed, *written))
+
+    def _is_tied(self, ob: bpy.types.Object, k: int) -> bool:
+        known = self._tied.get(k)
+        if known is None:
+            bones, model = ob.pose.bones, self.models[k]
+            known = is_tied(bones[model.tip]) and (not model.led or is_tied(bones[model.led.name], loosely=True))
+            self._tied[k] = known
+        return known
 
     def is_alone(self) -> bool:
         """Whether nothing but channels places the armature object, what of it carries or makes its chains, and their
@@ -634,7 +633,6 @@ def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> st
 
 
 def _path_and_numbers(channel: tuple[str, str], values: np.ndarray) -> tuple[str, list[tuple[float, ...]]]:
-    """The path of a bone's channel, and values (frames, 4) of it as numbers to compare."""
     return channel_path(*channel), [*map(tuple, values[:, : channel_of(channel[1])[1]].tolist())]
 
 
@@ -653,3 +651,24 @@ def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
 def copies_of(ob: bpy.types.Object, graphs: Iterable[bpy.types.Depsgraph]) -> list[bpy.types.Object]:
     """An armature object as depsgraphs evaluate it, where they do."""
     return [ob.evaluated_get(graph) for graph in graphs if is_evaluated_in(ob, graph)]
+
+
+Numbers = tuple[list[Matrix], list[float], list[Matrix | float]]
+"""Of a chain its FK pose and the settings that may change from frame to frame, as far as nothing keys them: what is
+keyed is read at each frame. The last: of the bone that is written with it."""
+
+
+def numbers_of(ob: bpy.types.Object, model: LimbModel) -> Numbers:
+    """What the planned chain of an original armature object looks like. Raises KeyError if a bone is gone."""
+    bones, body = ob.pose.bones, model.led
+    watched = model.touched - model.keyed_bones
+    return (
+        [bones[name].matrix_basis.copy() for name in watched if not (body and name == body.name)],
+        [getattr(bones[model.tip], PREFIX + name) for name in SAMPLED_SETTINGS if name not in model.keyed_settings],
+        _of_body(bones[body.name], body) if body else [],
+    )
+
+
+def _of_body(bone: bpy.types.PoseBone, body: BodyModel) -> list[Matrix | float]:
+    settings = [getattr(bone, PREFIX + name) for name in BODY_RANGES if name not in body.keyed_settings]
+    return settings if body.keyed else [bone.matrix_basis.copy(), *settings]

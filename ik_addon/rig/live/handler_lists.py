@@ -48,7 +48,6 @@ class HandlerLists:
         self._are_on = False
 
     def put_on(self) -> None:
-        """Put all of them on, once."""
         self.take_off()
         self._are_on = True
         for handlers, own in zip(self._lists, self._own.values(), strict=True):

@@ -28,12 +28,11 @@ from ..blender.evaluation import (
 )
 from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
-from ..data.control_links import keep_all
 from ..data.records import footprint_of
+from ..data.relation import keep_all
 from ..data.settings import target_and_pole
-from ..model.order import ChainName, live_tips
-from ..pose.lending import loans
-from ..pose.posing import shown_armatures, shown_numbers
+from ..model.order import ChainName, has_live_chains
+from ..pose.posing import loans, shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
 from .handler_lists import HandlerLists
@@ -219,27 +218,20 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     loans.take_back()
     _after_update(scene, depsgraph)
     _tell_of_footprints(scene, depsgraph)
-    _tell_of_keys(scene, depsgraph)
+    _tell_within_frame(scene, depsgraph)
 
 
-@_guarded
-def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    _tell(scene, depsgraph, depsgraph.id_type_updated("ACTION"))
-
-
-@_guarded
-def _tell_of_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    # What a frame evaluates anew has not changed.
-    _tell(scene, depsgraph, keys_changed=False)
-
-
-def _tell(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys_changed: bool) -> None:
+def _tell_of_keys(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, within: bool) -> None:
+    """within: within a frame; what another frame evaluates anew has not changed."""
     if memory.keys_may_change is None or depsgraph.mode != "VIEWPORT":
         return
     if scene.tool_settings.use_keyframe_insert_auto:
-        memory.keys_may_change(scene, keys_changed)
+        memory.keys_may_change(scene, within and depsgraph.id_type_updated("ACTION"))
     else:
         file_memory.keys.clear()
+
+
+_tell_within_frame, _tell_of_frame = (_guarded(partial(_tell_of_keys, within=within)) for within in (True, False))
 
 
 @_guarded
@@ -273,7 +265,7 @@ def _changed_in(depsgraph: bpy.types.Depsgraph) -> tuple[set[Object], set[Object
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     solved_in(depsgraph)
     prepared = memory.was_prepared("UPDATE", scene.session_uid)
-    has_chains = memory.plan_of(scene) is not None or any(map(live_tips, posed_armatures(depsgraph)))
+    has_chains = memory.plan_of(scene) is not None or any(map(has_live_chains, posed_armatures(depsgraph)))
     if _lists.others_handle("depsgraph_update_post"):
         # First of all: of what they have removed not even the name can be asked for.
         if not has_chains:
@@ -318,12 +310,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
 
 @persistent
 def take_back_first(*_: object) -> None:
-    """After an evaluation, before any other handler: the originals hold the FK pose again."""
-    loans.take_back()
-
-
-def before_saving(*_: object) -> None:
-    """What is saved is the FK pose."""
+    """After an evaluation, before any other handler, and before a file is saved: the originals hold the FK pose."""
     loans.take_back()
 
 
@@ -357,7 +344,7 @@ def _solve_now() -> None:
     """Evaluate the scene that is shown, with its chains solved."""
     if memory.paused:
         memory.missed = True
-    elif any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+    elif any(ob.pose and has_live_chains(ob) for ob in armatures.armature_objects()):
         _guarded(_show)(bpy.context.scene)
 
 
@@ -478,7 +465,7 @@ _lists = HandlerLists(
         "frame_change_post": frame_change_post,
         "depsgraph_update_pre": depsgraph_update_pre,
         "depsgraph_update_post": depsgraph_update_post,
-        "save_pre": before_saving,
+        "save_pre": take_back_first,
         "undo_pre": before_undoing,
         "redo_pre": before_undoing,
         "load_post": load_post,

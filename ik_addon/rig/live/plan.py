@@ -8,23 +8,135 @@ gone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import bpy
 
 from ... import messages
 from ..blender.armatures import posed_armatures
+from ..blender.dependencies import Known, followed_bones, goes_along
 from ..data.relation import in_any_collection, is_tied
-from ..data.settings import switched_tips
+from ..data.settings import (
+    JOINT_SETTINGS,
+    PREFIX,
+    SAMPLED_SETTINGS,
+    Settings,
+    switched_tips,
+    target_and_pole,
+)
 from ..model.body import bodies_of, following_bones
 from ..model.limb_model import AnimatedBones, animated_bones
 from ..model.order import ChainName, live_tips, objects_read, tips_of
 from ..pose.planned import planned_chains
 from ..pose.solving import ScenePass
-from ..pose.tracks import PlannedChain
+from ..pose.track_solving import PlannedChain
 from .armature_plan import ArmaturePlan
-from .fingerprint import glance, signature
 from .ties import tieable_tips
+
+_OF_BONE = attrgetter(
+    "rotation_mode",
+    *(f"{what}_{axis}" for what in ("lock_ik", "use_ik_limit", "ik_min", "ik_max") for axis in "xyz"),
+    *(PREFIX + name for name in (*JOINT_SETTINGS, "straight_axis", "body_direction", "body_turn")),
+    *(f"bone.{name}" for name in ("length", "use_connect", "use_inherit_rotation", "use_local_location")),
+    *(f"bone.{name}" for name in ("use_relative_parent", "inherit_scale")),
+)
+_OF_TIP = attrgetter(
+    *(PREFIX + name for name in Settings.__slots__ if name not in (*SAMPLED_SETTINGS, "target", "pole_target"))
+)
+
+
+def glance(
+    ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies: Sequence[str], rolling: Collection[str]
+) -> tuple:
+    """What an original armature object looks like to its chains, but for what may change from frame to frame.
+
+    chains: names of the bones of each, and of those that it turns too, by its tip. bodies: of those that follow their
+    limbs. rolling: tips of chains whose foot roll is animated. Objects are in it by their session numbers, which
+    outlive an undo.
+    """
+    bones, data = ob.pose.bones, ob.animation_data
+    names = dict.fromkeys(name for each in (bodies, *chains.values()) for name in each)
+    own: list[bpy.types.PoseBone] = [bone for bone in map(bones.get, names) if bone is not None]
+    tips = [tip for tip in map(bones.get, chains) if tip is not None]
+    ends = {tip.analytic_ik_end_bone for tip in tips}
+    roots = [bone for bone in own if bone.parent is not None and bone.parent.name not in names]
+    above = {bone.name: bone for root in roots for bone in root.parent_recursive if bone.name not in names}
+    above |= {name: bones[name] for name in ends if name in bones}
+    controls = [control for tip in tips for control, _ in target_and_pole(tip)]
+    if bodies:
+        # What goes along with a body.
+        above |= {each.name: each for bone in _read(ob, (), tips) for each in (bone, *bone.parent_recursive)}
+    return (
+        ob.mode,
+        ob.data.pose_position,
+        _uid(ob.parent),
+        len(data.drivers) if data else 0,
+        [(_OF_BONE(bone), bone.parent and bone.parent.name) for bone in own],
+        [
+            (bone.name, bone.bone.matrix_local.copy(), [each.mute for each in bone.constraints])
+            for bone in (*own, *above.values())
+        ],
+        [(tip.name in rolling or tip.analytic_ik_foot_roll != 0.0, _settings(tip)) for tip in tips],
+        [(_uid(each.parent), len(each.constraints)) for each in controls],
+    )
+
+
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies: Sequence[str]) -> tuple:
+    """What else an original armature object's chains are read from: what is animated of their bones, and which bones
+    move what they read. chains, bodies: see `glance`."""
+    animated, known, bones = animated_bones(ob), Known(), ob.pose.bones
+    chains = {name: [name] for name in bodies} | dict(chains)
+    parents = [bones[own[0]].parent for own in chains.values() if own[0] in bones]
+    # Also of tips that have no place in the order: mended, they may take bones from others.
+    tips = [tip for tip in map(bones.get, dict.fromkeys((*chains, *live_tips(ob)))) if tip is not None]
+    return (
+        [animated.get(name) for own in chains.values() for name in own],
+        [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
+        [_carried(bone, bodies) for bone in _read(ob, parents, tips)] if bodies else (),
+        [
+            (
+                is_tied(tip),
+                [_control(*each, known) for each in target_and_pole(tip)],
+                tip.name in chains or _settings(tip),
+            )
+            for tip in tips
+        ],
+    )
+
+
+def _settings(tip: bpy.types.PoseBone) -> tuple:
+    controls = tip.analytic_ik_target, tip.analytic_ik_pole_target
+    return _OF_TIP(tip), *map(_uid, controls), *tip.analytic_ik_record_rotation
+
+
+def _read(
+    ob: bpy.types.Object, parents: Iterable[bpy.types.PoseBone | None], tips: Iterable[bpy.types.PoseBone]
+) -> Iterator[bpy.types.PoseBone]:
+    yield from filter(None, parents)
+    for control, name in (each for tip in tips for each in target_and_pole(tip)):
+        if control == ob and name in ob.pose.bones:
+            yield ob.pose.bones[name]
+
+
+def _carried(bone: bpy.types.PoseBone, bodies: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Which bodies carry a bone, and which bones of those on the way up need not go where they go."""
+    line = [bone, *bone.parent_recursive]
+    return [each.name for each in line if each.name in bodies], [each.name for each in line if not goes_along(each)]
+
+
+def _control(ob: bpy.types.Object, bone_name: str, known: Known) -> tuple:
+    """Whether a control is still there and evaluated, and the bones that move it."""
+    return in_any_collection(ob), *_moved_by(ob, bone_name, known)
+
+
+def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[int, str]]:
+    """The bones that carry an object or a bone, or that it follows in any other way."""
+    return [(owner.session_uid, bone.name) for owner, bone in followed_bones(ob, bone_name, known=known)]
+
+
+def _uid(ob: bpy.types.Object | None) -> int | None:
+    return ob and ob.session_uid
 
 
 class _Made(NamedTuple):
@@ -43,7 +155,7 @@ class LinkedPlan:
     unsteady: the chains that are read anew each time, with the reason. solved: of the chains that were on when it was
     made whether they were solved; misplaced: of those the ones without a place in the order, with the error. limbs: the
     bones that follow their limbs, with these.
-    tied: all of them are tied to their controls (relation.py).
+    tied: all of them are tied to their controls (relation.py). switched: which chains animation has switched on or off.
     """
 
     def __init__(
@@ -62,7 +174,7 @@ class LinkedPlan:
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self.chains: dict[str, dict[str, list[str]]] = {}
-        self._switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
+        self.switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
         self._rolling: dict[str, list[str]] = {}
         order = done.order
         own = {ob.name_full for ob in objects}
@@ -85,7 +197,7 @@ class LinkedPlan:
             found = self._planned(done, ob, bodies, movers, animated)
             switched = switched_tips(ob)
             if switched:
-                self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
+                self.switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
             if found:
                 late = {tip: messages.SWITCH_ANIMATED() for tip in switched}
                 self.armatures.append(ArmaturePlan(ob, found, late))
@@ -126,11 +238,6 @@ class LinkedPlan:
                 self.unsteady[ChainName(ob.name_full, tip)] = own
         return found
 
-    @property
-    def is_switching(self) -> bool:
-        """True if animation switches one of its chains on and off."""
-        return bool(self._switched)
-
     def found_again(self, objects: Mapping[int, bpy.types.Object]) -> bool:
         """After an undo: take the objects as they are now. False where one is gone. objects: by session numbers."""
         if not objects.keys() >= {uid for uids in self._uids for uid in uids}:
@@ -164,10 +271,9 @@ class LinkedPlan:
 
     def names_now(self) -> frozenset[str]:
         """What `names` has become, where all that it was made of is as it was: another clip may play."""
-        return _names_of(self._read)
+        return frozenset(name for ob in self._read for name in _names(ob))
 
     def intact(self) -> bool:
-        """Whether everything that the plan was made of is as it was."""
         return (
             self._reads_the_same()
             and self._made_of() == self._signature
@@ -216,25 +322,19 @@ class LinkedPlan:
         return found
 
     def is_switched(self, chain: ChainName) -> bool:
-        """True if animation switches a chain on and off."""
-        return any(ob.name_full == chain.armature and chain.tip in own for ob, own in self._switched.items())
+        return any(ob.name_full == chain.armature and chain.tip in own for ob, own in self.switched.items())
 
     def is_switched_so(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """True if all chains that animation switches are on or off as they were when the plan was made."""
         try:
-            return all(_switches(ob.evaluated_get(depsgraph), own) == own for ob, own in self._switched.items())
+            return all(_switches(ob.evaluated_get(depsgraph), own) == own for ob, own in self.switched.items())
         except ReferenceError:
             # The armature is gone.
             return False
 
 
 def _name(ob: bpy.types.Object) -> tuple[str, str]:
-    """The full names of an object and of its data."""
     return ob.name_full, ob.data.name_full if ob.data is not None else ""
-
-
-def _names_of(objects: Iterable[bpy.types.Object]) -> frozenset[str]:
-    return frozenset(name for ob in objects for name in _names(ob))
 
 
 def _names(ob: bpy.types.Object) -> Iterator[str]:

@@ -17,7 +17,7 @@ from ..blender.sampling import time_is_plain
 from ..model.order import ChainName, KnownOrders, live_tips, objects_read, tips_of
 from ..pose.reading import SceneReader
 from ..pose.solving import ScenePass
-from ..pose.tracks import PlannedChain
+from ..pose.track_solving import PlannedChain
 from .armature_plan import ArmaturePlan
 from .plan import LinkedPlan
 
@@ -52,7 +52,6 @@ class ScenePlan:
         self._replace([], [])
 
     def _replace(self, old: Collection[LinkedPlan], new: Sequence[LinkedPlan]) -> None:
-        """Take parts out, and others in."""
         self._part_of = {uid: part for uid, part in self._part_of.items() if part not in old}
         for part in old:
             for name in part.names:
@@ -73,7 +72,7 @@ class ScenePlan:
         self.armatures = [armature for part in self._parts for armature in part.armatures]
         self.unsteady = {chain: why for part in self._parts for chain, why in part.unsteady.items()}
         self.tied = all(part.tied for part in self._parts)
-        self._switching = [part for part in self._parts if part.is_switching]
+        self._switching = [part for part in self._parts if part.switched]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
             armature.among, armature.place = among, place
@@ -168,13 +167,16 @@ class ScenePlan:
             ob
             for ob in armature_objects()
             if ob.session_uid not in self._part_of
-            and (told is None or ob.session_uid not in self._without or _is_told(ob, told))
+            and (
+                told is None
+                or ob.session_uid not in self._without
+                or not {ob.name_full, ob.data.name_full}.isdisjoint(told)
+            )
             and ob.pose
             and tips_of(ob)
         }
 
     def drop(self, parts: Iterable[LinkedPlan]) -> None:
-        """These parts hold no more."""
         self._stale += [part for part in parts if part not in self._stale]
 
     def to_be_planned(self) -> list[bpy.types.Object]:
@@ -198,7 +200,6 @@ class ScenePlan:
         return all(part is not None and part.looks_the_same(ob) for ob, part in parts.items())
 
     def intact(self) -> bool:
-        """Whether everything that the plan was made of is as it was."""
         return not self._unplanned(None) and all([part.intact() for part in self._parts])
 
     def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -323,18 +324,15 @@ class ScenePlan:
         return {body: limbs for part in self._parts for body, limbs in part.limbs.items()}
 
     def planned(self) -> dict[ChainName, PlannedChain]:
-        """The planned chains."""
         found = (chain for armature in self.armatures for chain in armature.chains)
         return {ChainName(chain.model.armature, chain.model.tip): chain for chain in found}
 
     def planned_of(self, ob: bpy.types.Object) -> dict[str, PlannedChain]:
-        """The planned chains of one armature object, by their tips."""
         part = self._part_of.get(ob.session_uid)
         own = (armature for armature in (part.armatures if part else ()) if armature.object == ob)
         return {chain.model.tip: chain for armature in own for chain in armature.chains}
 
     def is_switched(self, chain: ChainName) -> bool:
-        """True if animation switches a chain on and off."""
         return any(part.is_switched(chain) for part in self._switching)
 
     def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
@@ -359,10 +357,6 @@ def _exists(ob: bpy.types.Object) -> bool:
         return ob.pose is not None
     except ReferenceError:
         return False
-
-
-def _is_told(ob: bpy.types.Object, told: Collection[str]) -> bool:
-    return ob.name_full in told or ob.data.name_full in told
 
 
 _Read = dict[bpy.types.Object, set[bpy.types.Object]]

@@ -15,8 +15,8 @@ from ..blender.armatures import armature_objects, tag_pose
 from ..blender.cleanup import surely
 from ..blender.evaluation import restore_all_keys
 from ..blender.file_memory import file_memory
-from ..model.order import ChainName, live_tips
-from ..pose.lending import loans
+from ..model.order import ChainName, has_live_chains
+from ..pose.posing import loans
 from .scene_plan import ScenePlan
 
 
@@ -27,6 +27,7 @@ class LiveState:
     reported: failures that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is
     not there yet. footprints_moved: who is told of footprints that may have moved, in which scene, and says whether
     keys went along.
+    drawing: what looks at each depsgraph that is drawn.
     keys_may_change: who is told, while Auto Keying is on, of an update of a scene, and whether keys have changed.
     """
 
@@ -36,6 +37,7 @@ class LiveState:
     reported: set[str] = field(default_factory=set)
     prepared: list[tuple] = field(default_factory=list)
     footprints_moved: Callable[[bpy.types.Scene, list[bpy.types.Object]], bool] | None = None
+    drawing: list[object] = field(default_factory=list)
     keys_may_change: Callable[[bpy.types.Scene, bool], None] | None = None
 
     def was_prepared(self, *evaluation: object) -> bool:
@@ -121,12 +123,9 @@ def unseen() -> Iterator[None]:
         yield
 
 
-_drawing: list[object] = []
-
-
 def solved_in(depsgraph: bpy.types.Depsgraph) -> None:
     """A handler was called for a depsgraph."""
-    if _drawing:
+    if memory.drawing:
         file_memory.drawn.add(_key(depsgraph))
 
 
@@ -147,7 +146,7 @@ def _before_drawing(look: Callable[[], bool]) -> None:
 def evaluate_chains() -> None:
     """Have all armature objects with live chains evaluated, and so their chains solved."""
     for ob in armature_objects():
-        if ob.pose and live_tips(ob):
+        if ob.pose and has_live_chains(ob):
             tag_pose(ob)
 
 
@@ -156,13 +155,13 @@ def watch_drawing(look: Callable[[], bool]) -> None:
     whether chains may not have been solved for it."""
     stop_watching()
     if not bpy.app.background:
-        _drawing.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (look,), "WINDOW", "PRE_VIEW"))
+        memory.drawing.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (look,), "WINDOW", "PRE_VIEW"))
 
 
 def stop_watching() -> None:
     """Look no more."""
     file_memory.drawn.clear()
-    while _drawing:
-        bpy.types.SpaceView3D.draw_handler_remove(_drawing.pop(), "WINDOW")
+    while memory.drawing:
+        bpy.types.SpaceView3D.draw_handler_remove(memory.drawing.pop(), "WINDOW")
     if bpy.app.timers.is_registered(evaluate_chains):
         bpy.app.timers.unregister(evaluate_chains)

@@ -15,8 +15,18 @@ from ..blender.armatures import armature_named, armature_objects, is_changeable,
 from ..blender.clips import shown_clip
 from ..blender.file_memory import file_memory
 from ..data.control_clips import controls_follow
-from ..data.control_links import has_controls, keep_all, keep_controls, lost_controls, restore_controls
-from ..data.relation import in_any_collection, is_tied, tie, trigger_of, untie
+from ..data.relation import (
+    has_controls,
+    in_any_collection,
+    is_tied,
+    keep_all,
+    keep_controls,
+    lost_controls,
+    restore_controls,
+    tie,
+    trigger_of,
+    untie,
+)
 from ..data.settings import NAME_RECORD, named_bones
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 
@@ -161,7 +171,6 @@ def _copied_from(tip: bpy.types.PoseBone) -> str | None:
 
 
 def _mirror(tip: bpy.types.PoseBone) -> None:
-    """Make the settings of a mirrored copy those of the other side."""
     tip.analytic_ik_swivel = -tip.analytic_ik_swivel
     axis = tip.analytic_ik_straight_axis
     tip.analytic_ik_straight_axis = _MIRRORED_AXES.get(axis, axis)
@@ -175,7 +184,6 @@ def _seen(bone: bpy.types.PoseBone) -> Seen:
 
 
 def _keep(bone: bpy.types.PoseBone) -> None:
-    """Keep under which name a bone is seen now."""
     now = f"{bone.id_data.name}\n{bone.name}"
     if bone.analytic_ik_record_name != now:
         setattr(bone, NAME_RECORD, now)

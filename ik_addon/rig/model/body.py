@@ -167,5 +167,4 @@ def body_model(
 
 
 def _takes(bone: bpy.types.PoseBone, line: frozenset[str]) -> bool:
-    """Whether Blender's own IK on a bone poses some of these."""
     return any(not each.mute and not line.isdisjoint(taken_by(each, bone)) for each in bone.constraints)

@@ -10,6 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ... import messages
 from ...solvers import Chain, ChainError, Hinge, Kind, LimitError, Swing
 from ...solvers.bending import start_frame
+from ...solvers.vectors import wrapped
 from ..blender.rotations import Raw, pose_matrix, rotation_in
 from ..data.settings import Settings, may_change
 
@@ -68,8 +69,7 @@ def joint_of(limits: BoneLimits, orientation: Quaternion, rotation: Quaternion) 
     """A bone's hinge or swing, in the space of its orientation; rotation: what of the orientation is its own."""
     zero = orientation @ rotation.inverted()
     # What the bone twists about itself is no matter of where it points: it keeps its twist, as far as that is legal.
-    twist = 2.0 * atan2(rotation.y, rotation.w)
-    twist = (twist + pi) % tau - pi
+    twist = wrapped(2.0 * atan2(rotation.y, rotation.w))
     kept = min(max(twist, limits.y[0]), limits.y[1])
     rest = zero @ Quaternion(_Y, kept) @ orientation.inverted()
     axis = limits.hinge
@@ -117,7 +117,6 @@ class BoneReading:
 
     @property
     def last(self) -> "BoneReading":
-        """The last bone of the link."""
         return self.segments[-1] if self.segments else self
 
     def last_pose(self, pose_armature: Matrix) -> Matrix:
@@ -161,7 +160,6 @@ class EndBone:
     orientation: Quaternion
 
     def local_rotation(self, orientation: Quaternion, parent_pose: Matrix) -> Quaternion:
-        """The local rotation that gives it an orientation under its parent's pose."""
         fk_pose = self.reading.pose_armature
         turn = orientation @ self.reading.orientation(fk_pose).inverted()
         return self.reading.local_rotation(turn.to_matrix().to_4x4() @ fk_pose, parent_pose)
@@ -198,12 +196,10 @@ class Limb:
 
     @property
     def names(self) -> list[str]:
-        """Names of the chain's own bones, root first."""
         return [bone.name for link in self.bones for bone in (link, *link.segments)]
 
     @property
     def root_armature(self) -> Vector:
-        """Where the root's head is."""
         return self.bones[0].pose_armature.to_translation()
 
     def joints(self, poses_armature: Sequence[Matrix]) -> list[Vector]:

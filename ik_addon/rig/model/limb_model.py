@@ -15,13 +15,11 @@ from mathutils import Matrix, Quaternion
 
 from ...solvers.arrays import conjugate, multiply, rotated, side_by_side, slerp
 from ..blender.animation import animation_of, bone_of_path
-from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
+from ..blender.rotations import LOCATION, REST, SCALE, array_of, turns_in
 from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS
 from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
 from .limb import BoneLimits, ControlPlace, Limb, bend_axis, end_in_tip, growth
-
-FK_CHANNELS = frozenset(("location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"))
 
 AnimatedBones = dict[str, dict[str, bool]]
 """Names of the bones of which something that a chain reads is animated, with what that is, and whether a driver sets
@@ -105,7 +103,6 @@ class LimbModel:
 
     @property
     def names(self) -> list[str]:
-        """Names of the bones whose rotation it sets."""
         return [self.bones[k] for k in self.turned]
 
     @property
@@ -126,7 +123,6 @@ class LimbModel:
 
     @property
     def turned_modes(self) -> list[str]:
-        """Their rotation modes."""
         return [self.modes[k] for k in self.turned]
 
     @property
@@ -183,7 +179,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
         reach=settings.reach,
         least_motion=settings.least_motion,
         scaled=tuple((name, power) for name, power in scaled.items() if power),
-        keyed_bones=frozenset(name for name in names if FK_CHANNELS & animated.get(name, {}).keys())
+        keyed_bones=frozenset(name for name in names if REST.keys() & animated.get(name, {}).keys())
         | ({body.name} if body and body.keyed and body.limbs[0] == limb.tip else set()),
         keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
         body=body,
@@ -191,7 +187,6 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
 
 
 def _rest(bone: bpy.types.Bone) -> np.ndarray:
-    """The rest matrix of a bone in that of the bone above."""
     above = bone.parent.matrix_local.inverted_safe() if bone.parent else Matrix()
     return array_of(above @ bone.matrix_local)
 
@@ -224,7 +219,6 @@ class FkTrack:
 
     @property
     def is_still(self) -> bool:
-        """True if it is the same at all rows."""
         return len(self.turns) == len(self.heads) == len(self.end) == 1
 
 

@@ -76,16 +76,24 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
 
     A rig that Rigify generates holds copies of the chains of its metarig; bones that it moves itself have none.
     """
-    bones = ob.pose.bones
-    enabled = np.zeros(len(bones), bool)
-    bones.foreach_get("analytic_ik_enabled", enabled)
-    rows = np.flatnonzero(enabled).tolist()
+    rows = np.flatnonzero(_enabled(ob)).tolist()
     tips = bones_at(ob, rows)
     if rows and is_rigify(ob):
         # As many bones of each chain as there are.
         own = ((tip, [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count or None]) for tip in tips)
         tips = (tip for tip, bones in own if not is_placed(bones))
     return [tip.name for tip in tips]
+
+
+def has_live_chains(ob: bpy.types.Object) -> bool:
+    """Whether an armature has live chains: sooner told than which."""
+    return bool(_enabled(ob).any()) and (not is_rigify(ob) or bool(live_tips(ob)))
+
+
+def _enabled(ob: bpy.types.Object) -> np.ndarray:
+    enabled = np.zeros(len(ob.pose.bones), bool)
+    ob.pose.bones.foreach_get("analytic_ik_enabled", enabled)
+    return enabled
 
 
 def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
@@ -150,7 +158,6 @@ class KnownOrders:
 
 
 def _turns(tip: bpy.types.PoseBone) -> tuple:
-    """A tip, and what of its settings says which bones it turns."""
     return tip.name, tip.analytic_ik_chain_count, tip.analytic_ik_use_rotation, tip.analytic_ik_foot_roll != 0.0
 
 
@@ -199,7 +206,8 @@ def _place_bodies(
             if name in bodies:
                 idle.discard(name)
                 tip = tips[chain]
-                if len(names) > 1 and tip.analytic_ik_target and not _moves_target(name, tip, known):
+                follows = len(names) > 1 and tip.analytic_ik_target
+                if follows and (tip.id_data.original, name.tip) not in movers_of_target(tip, known):
                     limbs[name].append(chain)
                 break
     for name in bodies:
@@ -216,11 +224,6 @@ def _place_bodies(
         near, far = _found(_read_by_body(bodies[name], [tips[chain] for chain in own]), chain_of_bone, known)
         order.movers[name] = (near | far) - {name}
         order.far_movers[name] = far - near - {name}
-
-
-def _moves_target(body: ChainName, tip: bpy.types.PoseBone, known: Known) -> bool:
-    """Whether a bone moves the target of a chain."""
-    return (tip.id_data.original, body.tip) in movers_of_target(tip, known)
 
 
 def _read_by_body(

@@ -7,8 +7,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ...solvers import ChainError
-from ...solvers.carrier import eased_shifts
-from ...solvers.leaning import least_turn
+from ...solvers.carrier import eased_shifts, least_turn
 from ...solvers.limited import legal_reach
 from ..blender.rotations import LOCATION, Raw, is_even, pose_matrix, quaternion_of, raw_of
 from ..data.settings import BodySettings, body_settings_of, settings_of
@@ -170,7 +169,6 @@ def _of_holding(
     down: bool,
     softness: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """See `body_shifts`; of limbs that hold all."""
     shortest, longest = _held(offsets, reaches, held, influences)
     return eased_shifts(offsets @ to_z.swapaxes(1, 2), longest, shortest, softness * longest.min(axis=1), down)
 

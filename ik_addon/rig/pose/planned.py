@@ -12,19 +12,18 @@ from ... import messages
 from ...solvers import ChainError
 from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
-from ..blender.rotations import LOCATION, Raw, is_even, quaternion_of
+from ..blender.rotations import LOCATION, REST, Raw, is_even, quaternion_of
 from ..data.settings import SAMPLED_SETTINGS, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
 from ..model.limb import Limb, Wishes, chain_bones
-from ..model.limb_model import FK_CHANNELS, AnimatedBones, LimbModel, controls_of, limb_model
+from ..model.limb_model import AnimatedBones, LimbModel, controls_of, limb_model
 from .following import Hold, follow
 from .posing import FkPose
 from .reading import ArmatureReader, SceneReader, UnevenError, still_limb
-from .ready import ReadyChain, Solved, inherits_all, is_plain, ready_chain
-from .solving import PosedLimb
+from .solving import PosedLimb, ReadyChain, Solved, inherits_all, is_plain, ready_chain
 from .track_reading import read_fk, same_wishes
-from .tracks import PlannedChain
+from .track_solving import PlannedChain
 
 _SAME_ROTATION = 1e-4
 """Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
@@ -181,7 +180,7 @@ def _why_not(posed: PosedLimb, limb: Limb, animated: AnimatedBones) -> str:
     bones = [*(bone.bone for link in limb.bones for bone in (link, *link.segments)), *ends]
     scaled = limb.bones[-1].last.bone.children if limb.settings.reach == "STRETCH" else ()
     for name in dict.fromkeys(bone.name for bone in (*bones, *scaled)):
-        allowed = {*FK_CHANNELS, *(SAMPLED_SETTINGS if name == limb.tip else ())}
+        allowed = {*REST, *(SAMPLED_SETTINGS if name == limb.tip else ())}
         for what, is_driver in animated.get(name, {}).items():
             # While it is off it is not solved.
             if what != "enabled" and (is_driver or what not in allowed):

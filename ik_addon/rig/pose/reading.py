@@ -4,19 +4,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from math import isfinite
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import ChainError, solver_for
+from ...solvers import ChainError, Kind, solver_for
 from ..blender.animation import animated_paths
 from ..blender.armatures import tag_pose
-from ..blender.blended_bones import Shares, shares_of, way_along
+from ..blender.dependencies import Shares, carriers, shares_of, way_along
 from ..blender.rotations import array_of, is_even, pose_matrix, posed_by_channels, quaternion_of, rotation_in
 from ..data import settings
-from ..data.relation import place_of
-from ..data.settings import Settings, settings_of
+from ..data.relation import in_any_collection, place_of
+from ..data.settings import NUMBERS, PREFIX, Settings, settings_of
 from ..model.foot import end_bone, end_bones, place_foot
 from ..model.limb import (
     BoneReading,
@@ -29,8 +30,84 @@ from ..model.limb import (
     is_rigid,
     limits_of,
 )
-from .checks import UnevenError, check_end, check_numbers, check_points, check_targets, without_gone_pole
 from .posing import FkPose
+
+_KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole target": (Kind.POLE, Kind.POLE_DELETED)}
+"""By the role of a control the kinds of what may be wrong with it, and of its being deleted."""
+
+
+class UnevenError(ChainError):
+    """What carries a chain, or the chain, is scaled unevenly: its model does not hold there."""
+
+
+def check_end(tip: bpy.types.PoseBone) -> None:
+    """Raise ChainError if a tip names an end bone that its armature does not have."""
+    name = tip.analytic_ik_end_bone
+    if name and name not in tip.id_data.pose.bones:
+        raise ChainError(messages.WITHOUT_END_BONE(end=name), Kind.END_BONE)
+
+
+def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
+    """Raise ChainError where a setting is not a number, as a script or a driver may have left it."""
+    for name in NUMBERS:
+        if not isfinite(getattr(settings, name)):
+            label = tip.bl_rna.properties[PREFIX + name].name
+            raise ChainError(messages.SETTING_NO_NUMBER(setting=label))
+
+
+def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
+    """Raise ChainError where the target is missing or gone, or target or pole is moved by the chain itself."""
+    if settings.target is None:
+        raise ChainError(messages.NO_TARGET(), Kind.TARGET)
+    gone = _gone(settings.target, settings.subtarget, "target")
+    if gone is not None:
+        raise gone
+    names = {bone.name for bone in chain}
+    for role, control, bone_name in (
+        ("target", settings.target, settings.subtarget),
+        ("pole target", settings.pole_target, settings.pole_subtarget),
+    ):
+        if control is None:
+            continue
+        own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
+        carrier = next(own, None)
+        if carrier is not None:
+            said = messages.CONTROL_ON_CHAIN(role=role, control=control_words(control, bone_name), bone=carrier)
+            raise ChainError(said, _KINDS[role][0])
+
+
+def gone_pole(settings: Settings) -> ChainError | None:
+    """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
+    return _gone(settings.pole_target, settings.pole_subtarget, "pole target") if settings.pole_target else None
+
+
+def _gone(control: bpy.types.Object, bone_name: str, role: str) -> ChainError | None:
+    if not in_any_collection(control):
+        return ChainError(messages.CONTROL_DELETED(role=role, control=control.name), _KINDS[role][1])
+    if bone_name and (control.pose is None or bone_name not in control.pose.bones):
+        said = messages.ROLE_WITHOUT_BONE(role=role, control=control.name, bone=bone_name)
+        return ChainError(said, _KINDS[role][0])
+    return None
+
+
+def control_words(control: bpy.types.Object, bone_name: str) -> str:
+    """A target or pole in a sentence."""
+    return messages.CONTROL_BONE(bone=bone_name) if bone_name else messages.CONTROL_OBJECT(control=control.name)
+
+
+def without_gone_pole(settings: Settings) -> Settings:
+    """As Blender's own IK: a chain goes on without a pole target that is gone, and the panel says so."""
+    if gone_pole(settings) is None:
+        return settings
+    return replace(settings, pole_target=None, pole_subtarget="")
+
+
+def check_points(wishes: Wishes, settings: Settings) -> None:
+    """Raise ChainError where target or pole are nowhere."""
+    roles = ("target", wishes.target, settings.target), ("pole target", wishes.pole, settings.pole_target)
+    for role, point, control in roles:
+        if point is not None and control is not None and not all(map(isfinite, point)):
+            raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=control.name), _KINDS[role][0])
 
 
 class SceneReader:
@@ -63,14 +140,12 @@ class SceneReader:
         return ob.evaluated_get(self.depsgraph).is_evaluated
 
     def armature(self, ob: bpy.types.Object) -> "ArmatureReader":
-        """The reader of an armature object."""
         reader = self._armatures.get(ob.name_full)
         if reader is None:
             reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original)
         return reader
 
     def world_of(self, ob: bpy.types.Object) -> Matrix:
-        """Where an object is in the world."""
         if ob in self.moved:
             world = ob.matrix_basis
             if ob.parent is not None:
@@ -124,7 +199,6 @@ class ArmatureReader:
 
     @cached_property
     def fk(self) -> FkPose:
-        """Reads the FK pose of its bones."""
         return FkPose(self.ob, self._scene.depsgraph.scene, self.evaluated if self._scene.frame_changed else None)
 
     @cached_property
@@ -258,7 +332,6 @@ class ArmatureReader:
         return posed @ pose_bone.matrix.inverted_safe() if pose_bone.name in self._posed else None
 
     def parent_pose(self, pose_bone: bpy.types.PoseBone) -> Matrix | None:
-        """The pose matrix of an evaluated bone's parent; None without one."""
         return self.pose_of(pose_bone.parent) if pose_bone.parent else None
 
     def limb(self, tip_name: str, settings: Settings | None = None) -> Limb:
@@ -327,7 +400,6 @@ class ArmatureReader:
         return read_links(self.fk, chain, self.parent_pose(chain[0]), self.scale_of)
 
     def riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
-        """See `read_riding`; of evaluated bones."""
         return read_riding(self.fk, ends, parent_pose)
 
     def present_rotation(self, tip: bpy.types.PoseBone) -> Quaternion | None:

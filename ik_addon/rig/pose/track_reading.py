@@ -14,7 +14,7 @@ from mathutils import Matrix
 from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
-from ..blender.blended_bones import shares_of
+from ..blender.dependencies import shares_of
 from ..blender.rotations import SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
 from ..blender.sampling import Sampler, stands_elsewhere
 from ..data.relation import place_of
@@ -23,8 +23,7 @@ from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import FkTrack, LimbModel, fk_track
 from .reading import UnevenError
-from .track_solving import shifts_over
-from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
+from .track_solving import BodyTrack, GoalTrack, PlannedChain, Reading, shifts_over
 
 
 class Source(Protocol):
@@ -59,7 +58,6 @@ class SeenPlaces:
                         self._poses.setdefault((each, bone), [])
 
     def see(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Note where everything is now."""
         for ob, places in self._worlds.items():
             places.append(place_of(ob, "", depsgraph)[0].copy())
         for (ob, bone), places in self._poses.items():
@@ -170,7 +168,6 @@ class TrackReader:
     def _own(
         self, ob: bpy.types.Object, bone: bpy.types.PoseBone, name: str, still: Sequence[float], keyed: bool
     ) -> np.ndarray:
-        """The numbers (n, width) of a property of a bone."""
         path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{name}'
         return self._source.channel(ob, path, still) if keyed else np.array([still], float)
 

@@ -17,8 +17,7 @@ from ..data.relation import in_any_collection, is_tie
 from ..data.settings import may_change, settings_of, target_and_pole
 from ..model.limb import Limb, known_bones, scaled_bones
 from ..model.order import ChainName, chain_order, read_by
-from ..pose.checks import gone_pole
-from ..pose.reading import SceneReader
+from ..pose.reading import SceneReader, gone_pole
 
 _UNEVEN = 1e-3
 """Part by which the axes of a bone's scale differ where that can be seen. Clips come with noise of 1e-4."""

@@ -27,7 +27,7 @@ from ..pose.following import PosedBody, follow_limbs
 from ..pose.planned import wishes_of
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_limb
-from ..pose.tracks import PlannedChain
+from ..pose.track_solving import PlannedChain
 from .problems import Problem, fault_of, read_chain
 
 ARRIVED = 2e-5
@@ -80,7 +80,6 @@ class States:
         return chain_order(ob.evaluated_get(self._depsgraph) for ob in found)
 
     def of(self, tip: str) -> ChainState:
-        """The state of the chain of a tip."""
         if tip not in self._known:
             self._known[tip] = self._found(tip)
         return self._known[tip]
@@ -105,7 +104,7 @@ class States:
     def _found(self, tip: str) -> ChainState:
         if not self._is_on(tip):
             return ChainState("OFF", sentence=messages.SWITCHED_OFF(bone=tip))
-        if self._is_still(tip):
+        if tip in self._still and self._is_posed and (self._evaluated_tip(tip).analytic_ik_target is not None):
             return self._of_still(self._still[tip])
         limb = self._read(tip)
         if isinstance(limb, ChainError):
@@ -164,10 +163,6 @@ class States:
         problem = fault_of(tip, error)
         return ChainState("PROBLEM", None, problem.sentence, problem)
 
-    def _is_still(self, tip: str) -> bool:
-        """Whether the chain of a tip is known to be sound, and its kept numbers hold."""
-        return tip in self._still and self._is_posed and self._evaluated_tip(tip).analytic_ik_target is not None
-
     def _is_on(self, tip: str) -> bool:
         """Whether the chain of a tip is on; not where its bone has not been evaluated yet."""
         bone = self._evaluated.pose.bones.get(tip)
@@ -184,7 +179,6 @@ class States:
         return read_chain(self._scene, chain, self._order.errors.get(chain) if solved is None else misplaced)
 
     def _solved(self, tip: str) -> tuple[bool | None, ChainError | None]:
-        """See `ScenePlan.was_solved`."""
         return self._plan.was_solved(ChainName(self._ob.name_full, tip)) if self._plan is not None else (None, None)
 
     @cached_property

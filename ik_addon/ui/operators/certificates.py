@@ -13,9 +13,8 @@ from ...rig.blender.clips import clip_called, names_of, play, playing_clip
 from ...rig.data.control_clips import controls_follow
 from ...rig.status.problems import Cure, check_changeable
 from ...solvers import ChainError
-from ..base import registration_of
-from .chains import ChainOperator
-from .polls import MakesControls, no_report, not_editable, not_marked, shown_controls
+from ..base import ChainOperator, not_editable, registration_of
+from .polls import MakesControls, no_report, not_marked, shown_controls
 
 
 class ANALYTIC_IK_OT_go_to_frame(ChainOperator):
@@ -211,24 +210,19 @@ class ANALYTIC_IK_OT_cure(MakesControls, ChainOperator):
         return done
 
 
-class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):
+class ANALYTIC_IK_OT_lock_interface(ChainOperator):
     """Lock the interface while rendering, so that live chains render safely"""
 
     bl_idname = "analytic_ik.lock_interface"
     bl_label = "Lock Interface"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene.render.use_lock_interface:
-            cls.poll_message_set(messages.INTERFACE_LOCKED_ALREADY())
-            return False
-        return True
+    def missing(cls, context: bpy.types.Context) -> str:
+        return messages.INTERFACE_LOCKED_ALREADY() if context.scene.render.use_lock_interface else ""
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         context.scene.render.use_lock_interface = True
-        self.report({"INFO"}, messages.INTERFACE_LOCKED())
-        return {"FINISHED"}
+        return messages.INTERFACE_LOCKED()
 
 
 register, unregister = registration_of(__name__)

@@ -26,6 +26,7 @@ from ...authoring.selection import (
     select_object,
     show_chain,
 )
+from ...rig.blender.file_memory import file_memory
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
 from ...rig.data.undoing import actions_of, all_or_nothing
@@ -33,76 +34,12 @@ from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
 from ...solvers import ChainError
-from ..base import length_words, registration_of
-from .polls import MakesControls, Need, neither_live_nor_native, no_bone, none_chosen, none_native, not_editable
+from ..base import ChainOperator, length_words, not_editable, registration_of
+from .polls import MakesControls, neither_live_nor_native, no_bone, none_chosen, none_native
 
 if TYPE_CHECKING:
     from ...authoring.controls import Moved
     from ...authoring.finding.limbs import FoundLimb
-
-
-class ChainOperator(bpy.types.Operator):
-    """What the operators share: they say what they need, and a ChainError is their refusal.
-
-    level: what kind of report the last sentence is, INFO or WARNING. needs: asked in this order; all are cheap, for
-    buttons ask whenever they are drawn. on_active_object: it works on the active armature itself, also while a bone of
-    that controls another one's chain.
-    """
-
-    bl_options = {"REGISTER", "UNDO"}
-    level = "INFO"
-    needs: ClassVar[tuple[Need, ...]] = ()
-    on_active_object: ClassVar[bool] = False
-
-    @classmethod
-    def armature_for(cls, context: bpy.types.Context) -> bpy.types.Object | None:
-        """The armature object to work on."""
-        return active_armature(context) if cls.on_active_object else chain_armature(context)
-
-    @classmethod
-    def missing(cls, context: bpy.types.Context) -> str:
-        """What the operator lacks to run here, as a sentence; "": nothing."""
-        ob = cls.armature_for(context)
-        if ob is None:
-            return messages.NO_ARMATURE()
-        return next(filter(None, (need(context, ob) for need in cls.needs)), "")
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        missing = cls.missing(context)
-        if missing:
-            cls.poll_message_set(missing)
-        return not missing
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            done = self.act(context, self.armature_for(context))
-            self.report({self.level}, done)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        """Do it; returns the sentence that says what was done. Raises ChainError."""
-        raise NotImplementedError
-
-    def drawn(self, *names: str) -> bpy.types.UILayout:
-        """The layout of options, each with its label beside it. names: of some, which are drawn."""
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in names:
-            layout.prop(self, name)
-        return layout  # pyright: ignore[reportReturnType]
-
-    def with_moved(self, context: bpy.types.Context, said: str, moved: "Sequence[Moved]") -> str:
-        """The last sentence, where rounding may have moved bones so far that it can be seen; `said` without."""
-        if not moved:
-            return said
-        self.report({self.level}, said)
-        self.level = "WARNING"
-        farthest = max(moved, key=lambda each: each.distance)
-        return messages.MOVED_BY_ROUNDING(bone=farthest.bone, distance=length_words(context.scene, farthest.distance))
 
 
 class ANALYTIC_IK_OT_add(MakesControls, ChainOperator):
@@ -154,8 +91,8 @@ Selected objects become target and pole target, or new ones are made"""
         self.drawn("controls", "use_this_bone", "chain_count", "solver", "with_pole")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        from ...authoring.control_collections import control_bones
         from ...authoring.controls import add_chain
+        from ...authoring.placing import control_bones
         from ...authoring.rigging import chain_words, proposed_chain
 
         bone = active_bone(ob)
@@ -178,7 +115,17 @@ Selected objects become target and pole target, or new ones are made"""
         message = messages.ADDED_STRAIGHT if added.straight and tip.parent is not None else messages.ADDED
         names = tuple(each.name for each in chain_bones(tip, self.chain_count))
         said = message(count=len(names), bones=chain_words(names), target=added.target.name, end=end)
-        return self.with_moved(context, said, added.moved)
+        return with_moved(self, context, said, added.moved)
+
+
+def with_moved(operator: ChainOperator, context: bpy.types.Context, said: str, moved: "Sequence[Moved]") -> str:
+    """The last sentence, where rounding may have moved bones so far that it can be seen; `said` without."""
+    if not moved:
+        return said
+    operator.report({operator.level}, said)
+    operator.level = "WARNING"
+    farthest = max(moved, key=lambda each: each.distance)
+    return messages.MOVED_BY_ROUNDING(bone=farthest.bone, distance=length_words(context.scene, farthest.distance))
 
 
 def counted(limbs: "Sequence[FoundLimb]") -> str:
@@ -342,31 +289,27 @@ class ANALYTIC_IK_OT_show_chain(ChainOperator):
         return messages.SHOWN(bone=tip.name)
 
 
-class ANALYTIC_IK_OT_select_armature(bpy.types.Operator):
+class ANALYTIC_IK_OT_select_armature(ChainOperator):
     """Select the armature of the active object, which it deforms or carries"""
 
     bl_idname = "analytic_ik.select_armature"
     bl_label = "Select Armature"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _character(context) is None:
-            cls.poll_message_set(messages.NO_CHARACTER())
-            return False
-        return True
+    def armature_for(cls, context: bpy.types.Context) -> bpy.types.Object | None:
+        ob = context.active_object
+        return character_of(context, ob) if ob is not None and ob.mode == "OBJECT" else None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        select_object(context, _character(context))
-        return {"FINISHED"}
+    @classmethod
+    def missing(cls, context: bpy.types.Context) -> str:
+        return "" if cls.armature_for(context) else messages.NO_CHARACTER()
 
-
-def _character(context: bpy.types.Context) -> bpy.types.Object | None:
-    ob = context.active_object
-    return character_of(context, ob) if ob is not None and ob.mode == "OBJECT" else None
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        select_object(context, ob)
+        return ""
 
 
-class ANALYTIC_IK_OT_open_sidebar(bpy.types.Operator):
+class ANALYTIC_IK_OT_open_sidebar(ChainOperator):
     """Show the chain's settings in the sidebar of the 3D view"""
 
     bl_idname = "analytic_ik.open_sidebar"
@@ -374,18 +317,15 @@ class ANALYTIC_IK_OT_open_sidebar(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _view(context) is None:
-            cls.poll_message_set(messages.NO_VIEW())
-            return False
-        return True
+    def missing(cls, context: bpy.types.Context) -> str:
+        return "" if _view(context) else messages.NO_VIEW()
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         area = _view(context)
         area.spaces.active.show_region_ui = True
         # The sidebar has its tabs once it was drawn.
         bpy.app.timers.register(partial(_open_tab, context.window, area), first_interval=0.1)
-        return {"FINISHED"}
+        return ""
 
 
 def _view(context: bpy.types.Context) -> bpy.types.Area | None:
@@ -435,6 +375,11 @@ class SwitchOperator(ChainOperator):
         tips = chosen_tips(context, ob)
         with auto_keying(context) if self.insert_keys else nullcontext():
             self.switch(context, tips)
+        if ob.session_uid in file_memory.keys:
+            from ...planting.scene.keyed_moves import remember_keys
+
+            # What it keyed is no move to be corrected.
+            remember_keys(ob)
         if all(may_change(tip, "influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:

@@ -22,10 +22,9 @@ from ...bake.stepping import Steps
 from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
-from ..base import registration_of
-from .chains import ChainOperator
+from ..base import ChainOperator, not_editable, registration_of
 from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
-from .polls import neither_live_nor_unrigged, none_live, not_editable, shown_controls
+from .polls import neither_live_nor_unrigged, none_live, shown_controls
 from .rigs import sentences
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 

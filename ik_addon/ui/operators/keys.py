@@ -10,9 +10,8 @@ from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps
 from ...rig.model.order import live_tips
 from ...rig.status.states import States
-from ..base import registration_of
-from .chains import ChainOperator
-from .polls import none_live, not_editable
+from ..base import ChainOperator, not_editable, registration_of
+from .polls import none_live
 from .stepped import RangeOperator
 
 _ALIGN = [
@@ -135,7 +134,7 @@ class ANALYTIC_IK_OT_correct_moved(Correcting):
     """Apply the correction that Auto Keying keyed with Move"""
 
     bl_idname = "analytic_ik.correct_moved"
-    # In the undo history they are one.
+    # In the undo history it is one step with what moved the control.
     bl_options = {"INTERNAL", "UNDO_GROUPED"}
     bl_undo_group = "Move"
 

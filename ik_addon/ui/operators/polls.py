@@ -10,25 +10,29 @@ from ...authoring.blender_ik import adoptable, is_adopted
 from ...authoring.keys import has_marks
 from ...authoring.selection import active_bone, all_tips, chosen_tips
 from ...bake.certificate import read_certificates
+from ...messages import Message
 from ...planting.scene.sources import is_planted
-from ...rig.blender.armatures import has_editable_bones, is_changeable
+from ...rig.blender.armatures import has_editable_bones
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import is_native, native_tips, switched_tips
-from ...rig.model.order import live_tips
-from ...rig.status.problems import not_changeable
-
-Need = Callable[[bpy.types.Context, bpy.types.Object], str]
-"""What an armature object lacks, as a sentence; "": nothing."""
+from ...rig.model.order import has_live_chains
+from ..base import Need
 
 
-def not_editable(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature that a library holds lacks."""
-    return "" if is_changeable(ob) else not_changeable(ob)
+def _needs(has: Callable[[bpy.types.Object], object], message: Message) -> Need:
+    """The need of what an armature object has; the message says that it has not."""
+    return lambda _context, ob: "" if has(ob) else message(armature=ob.name)
 
 
-def no_bone(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without an active bone lacks."""
-    return "" if active_bone(ob) else messages.NO_ACTIVE_BONE(armature=ob.name)
+no_bone = _needs(active_bone, messages.NO_ACTIVE_BONE)
+none_native = _needs(native_tips, messages.NO_NATIVE_CHAIN)
+# Which bones are meant the operator alone knows: they may be all.
+nothing_to_adopt = _needs(lambda ob: adoptable(ob.pose.bones), messages.NOTHING_TO_ADOPT)
+nothing_adopted = _needs(lambda ob: any(map(is_adopted, ob.pose.bones)), messages.NOTHING_ADOPTED)
+no_report = _needs(lambda ob: read_certificates(ob.analytic_ik_report), messages.NO_REPORT)
+not_marked = _needs(has_marks, messages.NOT_MARKED)
+nothing_aside = _needs(has_aside, messages.NOT_BAKED_FOR_EXPORT)
+baked_already = _needs(lambda ob: not has_aside(ob), messages.BAKED_FOR_EXPORT_ALREADY)
 
 
 def none_chosen(context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -40,14 +44,9 @@ def none_chosen(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     return "" if tips else messages.NO_TIP(armature=ob.name)
 
 
-def none_native(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without native chains lacks."""
-    return "" if native_tips(ob) else messages.NO_NATIVE_CHAIN(armature=ob.name)
-
-
 def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
-    if live_tips(ob) or switched_tips(ob):
+    if has_live_chains(ob) or switched_tips(ob):
         return ""
     return (messages.ALL_NATIVE if native_tips(ob) else messages.NO_LIVE_CHAIN)(armature=ob.name)
 
@@ -67,39 +66,6 @@ def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) ->
 def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature lacks whose feet were not planted and that has no live chain."""
     return "" if is_planted(ob) else none_live(context, ob)
-
-
-def nothing_to_adopt(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without IK constraints lacks."""
-    # Which bones are meant the operator alone knows: they may be all.
-    found = adoptable(ob.pose.bones)
-    return "" if found else messages.NOTHING_TO_ADOPT(armature=ob.name)
-
-
-def nothing_adopted(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without adopted chains lacks."""
-    found = any(map(is_adopted, ob.pose.bones))
-    return "" if found else messages.NOTHING_ADOPTED(armature=ob.name)
-
-
-def no_report(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without a report that can be read lacks."""
-    return "" if read_certificates(ob.analytic_ik_report) else messages.NO_REPORT(armature=ob.name)
-
-
-def not_marked(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without markers of its problems lacks."""
-    return "" if has_marks(ob) else messages.NOT_MARKED(armature=ob.name)
-
-
-def nothing_aside(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature lacks whose clips were not baked for export."""
-    return "" if has_aside(ob) else messages.NOT_BAKED_FOR_EXPORT(armature=ob.name)
-
-
-def baked_already(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature lacks whose clips were baked for export."""
-    return messages.BAKED_FOR_EXPORT_ALREADY(armature=ob.name) if has_aside(ob) else ""
 
 
 _ITEMS = [

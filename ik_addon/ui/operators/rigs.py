@@ -24,10 +24,10 @@ from ...rig.data.settings import settings_of
 from ...rig.model.limb import chain_bones
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
-from ..base import registration_of
-from .chains import ChainOperator, counted
+from ..base import ChainOperator, not_editable, registration_of
+from .chains import counted, with_moved
 from .clip_list import OverClips, draw_clips
-from .polls import MakesControls, none_chosen, not_editable, nothing_adopted, nothing_to_adopt
+from .polls import MakesControls, none_chosen, nothing_adopted, nothing_to_adopt
 from .stepped import RangeOperator, at_cursor
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ No bone moves"""
         for level, words in said[:-1]:
             self.report({level}, words)
         self.level, words = said[-1]
-        return self.with_moved(context, words, [moved for rigged in done.values() for moved in rigged.moved])
+        return with_moved(self, context, words, [moved for rigged in done.values() for moved in rigged.moved])
 
     def _rigged(self, ob: bpy.types.Object, progress: Progress) -> "Rigged":
         """Rig the limbs of the active armature that are ticked in the list, as they were corrected."""

@@ -12,8 +12,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature, selected_bones
+from ...bake import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.certificate import MISSES, certificate_of, verdict_on_targets, verdicts_on_feet
-from ...bake.options import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.stepping import Progress, Steps, finish
 from ...planting.scene.sources import is_planted
 from ...rig.blender.clips import motion_of
@@ -21,10 +21,9 @@ from ...rig.blender.evaluation import is_rendering
 from ...rig.model.order import ChainName
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
-from ..base import registration_of
-from .chains import ChainOperator
+from ..base import ChainOperator, not_editable, registration_of
 from .clip_list import OverClips, WithStrips, draw_clips
-from .polls import none_live, not_editable, nothing_to_check
+from .polls import none_live, nothing_to_check
 
 
 @dataclass(slots=True)
@@ -109,14 +108,10 @@ class SteppedOperator(ChainOperator):
     _timer: bpy.types.Timer | None = None
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def missing(cls, context: bpy.types.Context) -> str:
         if running() is not None:
-            cls.poll_message_set(messages.AT_WORK())
-            return False
-        if is_rendering():
-            cls.poll_message_set(messages.RENDERING())
-            return False
-        return super().poll(context)
+            return messages.AT_WORK()
+        return messages.RENDERING() if is_rendering() else super().missing(context)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         """Do it in steps; comes to the sentence that says what was done. Raises ChainError."""
@@ -173,8 +168,7 @@ class SteppedOperator(ChainOperator):
             self.report({self.level}, end.value)
             return {"FINISHED"}
         except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.refuse(error)
         finally:
             if not going_on:
                 self._end(context)

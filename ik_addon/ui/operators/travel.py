@@ -1,6 +1,7 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import degrees
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
@@ -12,10 +13,9 @@ from ...rig.blender.armatures import armature_objects
 from ...rig.blender.clips import Clip, clips_of, motion_frames
 from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
-from ..base import length_words, registration_of
-from .chains import ChainOperator
+from ..base import ChainOperator, length_words, not_editable, registration_of
 from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
-from .polls import baked_already, none_live, not_editable, nothing_aside
+from .polls import baked_already, none_live, nothing_aside
 from .stepped import SteppedOperator, faults_of_clips, running
 
 _ROOTS = [
@@ -43,6 +43,9 @@ _CYCLES = [
     ("WHOLE", "Whole Clip", "All frames"),
     ("RANGE", "Range", "From Start to End. The new action has only these frames"),
 ]
+
+_TURNED = 10.0
+"""Degrees by which a body may have turned at the end of a loop before it is worth a word."""
 
 
 class OfClip(ClipsMade, SteppedOperator):
@@ -171,7 +174,37 @@ What travels goes on, and feet in contact stay where they are"""
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         first, last = report["frames"]
-        return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
+        angle = abs(degrees(report["turned"]))
+        self.level = "WARNING" if angle > _TURNED else "INFO"
+        turned = messages.LOOP_TURNED(angle=angle) if angle > _TURNED else ""
+        distance = _length(context, report["difference"])
+        return messages.LOOPED(first=first, last=last, distance=distance, turned=turned)
+
+
+class ANALYTIC_IK_OT_join_clips(SteppedOperator):
+    """Let another clip go on from this one. \
+They are joined where the same feet stand, and these stay"""
+
+    bl_idname = "analytic_ik.join_clips"
+    bl_label = "Join Clips"
+    label = "Joining"
+    needs = (not_editable,)
+    panel = "ANALYTIC_IK_PT_travel"
+
+    clip: StringProperty(name="Next Clip", description="Action that goes on from this one")
+    body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.drawn()
+        layout.prop_search(self, "clip", bpy.data, "actions")
+        layout.prop_search(self, "body", chain_armature(context).pose, "bones")
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...travel.joining import clips_joined
+
+        report = yield from clips_joined(context, ob, self.clip, self.body)
+        (first, last), distance = report["frames"], _length(context, report["difference"])
+        return messages.JOINED(clip=self.clip, frame=report["joint"][0], first=first, last=last, distance=distance)
 
 
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:
@@ -198,13 +231,13 @@ Back to Live takes it back"""
     engine: EnumProperty(name="Engine", description="Game engine that the clips are for", items=_ENGINES)
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def missing(cls, context: bpy.types.Context) -> str:
         from ...bake.baking import chains_of
 
-        if chain_armature(context) is not None or running() is not None or is_rendering():
-            return super().poll(context)
+        missing = super().missing(context)
+        is_free = chain_armature(context) is None and running() is None and not is_rendering()
         # While none is active, all can be baked.
-        return any(chains_of([ob]) for ob in scene_armatures(context.scene)) or super().poll(context)
+        return "" if is_free and any(chains_of([ob]) for ob in scene_armatures(context.scene)) else missing
 
     def draw(self, context: bpy.types.Context) -> None:
         self.drawn("engine")

@@ -21,10 +21,6 @@ from ...bake.certificate import (
 )
 from ..base import InSidebar, columns_for, draw_sentence, length_words, registration_of, slides_words
 from ..operators.certificates import (
-    ANALYTIC_IK_OT_clear_marks,
-    ANALYTIC_IK_OT_copy_certificate,
-    ANALYTIC_IK_OT_go_to_frame,
-    ANALYTIC_IK_OT_mark_problems,
     shown_certificate,
 )
 
@@ -89,11 +85,11 @@ class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
         if certificate.feet:
             _draw_feet(layout, context, ob, certificate.feet)
         row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_mark_problems.bl_idname, icon="MARKER_HLT")
-        row.operator(ANALYTIC_IK_OT_clear_marks.bl_idname, text="", icon="X")
+        row.operator("analytic_ik.mark_problems", icon="MARKER_HLT")
+        row.operator("analytic_ik.clear_marks", text="", icon="X")
         row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_copy_certificate.bl_idname, text="Copy Text", icon="COPYDOWN").form = "TEXT"
-        row.operator(ANALYTIC_IK_OT_copy_certificate.bl_idname, text="JSON").form = "JSON"
+        row.operator("analytic_ik.copy_certificate", text="Copy Text", icon="COPYDOWN").form = "TEXT"
+        row.operator("analytic_ik.copy_certificate", text="JSON").form = "JSON"
 
 
 def _shown(certificate: Certificate) -> tuple[list[ChainCertificate], list[ChainCertificate]]:
@@ -134,7 +130,7 @@ def _draw_clip_rows(
         # A long name has a line for itself.
         split = column.split(factor=0.5, align=True) if columns_for(context, [clip.clip], 2) == 2 else column
         button = split.operator(
-            ANALYTIC_IK_OT_go_to_frame.bl_idname, text=clip.clip, icon=_ICONS[clip.rank], depress=clip == shown
+            "analytic_ik.go_to_frame", text=clip.clip, icon=_ICONS[clip.rank], depress=clip == shown
         )
         button.frame, button.clip = clip.first, clip.clip
         split.label(text=words or messages.SOUND())
@@ -248,7 +244,7 @@ def _value(column: bpy.types.UILayout, name: str) -> bpy.types.UILayout:
 
 def _go_to(layout: bpy.types.UILayout, limb: ChainCertificate | FootCertificate, frame: int, text: str) -> None:
     """A button that goes to a frame of the limb's clip and selects its bone."""
-    button = layout.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text=text)
+    button = layout.operator("analytic_ik.go_to_frame", text=text)
     button.frame, button.bone, button.clip = frame, limb.bone, limb.clip
 
 

@@ -27,18 +27,7 @@ from ..base import (
     registration_of,
 )
 from ..operators.certificates import BUTTONS
-from ..operators.chains import (
-    ANALYTIC_IK_OT_limit_knees,
-    ANALYTIC_IK_OT_make_live,
-    ANALYTIC_IK_OT_pole_follows,
-    ANALYTIC_IK_OT_remove,
-    ANALYTIC_IK_OT_show_chain,
-    ANALYTIC_IK_OT_switch_to_fk,
-    ANALYTIC_IK_OT_switch_to_ik,
-)
-from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.stepped import running
-from ..view.swivel import ANALYTIC_IK_OT_swivel
 from .preferences import shows_reference_solvers
 from .status import (
     draw_add,
@@ -94,7 +83,7 @@ def draw_choice(layout: bpy.types.UILayout, context: bpy.types.Context, shown: F
     columns = columns_for(context, [tip.name for tip in shown.driven], _SWITCHES)
     grid = layout.grid_flow(columns=columns, even_columns=True, align=True)
     for tip in shown.driven:
-        button = grid.operator(ANALYTIC_IK_OT_show_chain.bl_idname, text=tip.name, depress=tip == shown.tip)
+        button = grid.operator("analytic_ik.show_chain", text=tip.name, depress=tip == shown.tip)
         button.armature, button.tip = tip.id_data.name_full, tip.name
 
 
@@ -107,9 +96,9 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     remove = row.row(align=True)
     remove.alignment = "RIGHT"
     if is_native(tip):
-        remove.operator(ANALYTIC_IK_OT_make_live.bl_idname, text="", icon="LOOP_BACK").only_selected = True
+        remove.operator("analytic_ik.make_live", text="", icon="LOOP_BACK").only_selected = True
     else:
-        remove.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
+        remove.operator("analytic_ik.remove", text="", icon="X")
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
@@ -151,8 +140,8 @@ def may_roll(tip: bpy.types.PoseBone) -> bool:
 def draw_switch(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
     """The way between FK and IK: what is on is pressed. Behind them the snaps, which switch nothing."""
     row = layout.row(align=True)
-    for operator, influence in ((ANALYTIC_IK_OT_switch_to_fk, 0.0), (ANALYTIC_IK_OT_switch_to_ik, 1.0)):
-        row.operator(operator.bl_idname, depress=tip.analytic_ik_influence == influence)
+    for operator, influence in (("switch_to_fk", 0.0), ("switch_to_ik", 1.0)):
+        row.operator(f"analytic_ik.{operator}", depress=tip.analytic_ik_influence == influence)
     row.menu(ANALYTIC_IK_MT_snap.__name__, text="", icon="DOWNARROW_HLT")
 
 
@@ -171,8 +160,8 @@ class ANALYTIC_IK_MT_snap(bpy.types.Menu):
     bl_label = "Snap"
 
     def draw(self, _context: bpy.types.Context) -> None:
-        for operator in (ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets):
-            self.layout.operator(operator.bl_idname)
+        for operator in ("snap_pose", "snap_targets"):
+            self.layout.operator(f"analytic_ik.{operator}")
 
 
 class SetupPanel(PartOfChainPanel):
@@ -205,7 +194,7 @@ class SetupPanel(PartOfChainPanel):
             if ob is not None and ob.type == "ARMATURE":
                 column.prop_search(tip, subtarget, ob.data, "bones", text="Bone")
         if pole_and_carriers(tip):
-            column.operator(ANALYTIC_IK_OT_pole_follows.bl_idname, depress=is_following(tip))
+            column.operator("analytic_ik.pole_follows", depress=is_following(tip))
         column.prop(tip, "analytic_ik_chain_count")
         column.prop(tip, "analytic_ik_reach")
         if tip.analytic_ik_reach == "STRETCH":
@@ -217,8 +206,8 @@ class SetupPanel(PartOfChainPanel):
                 column.prop(tip, "analytic_ik_toe_angle", text="Roll Break")
         if is_adopted(tip):
             row = layout.row(align=True)
-            row.operator(ANALYTIC_IK_OT_restore.bl_idname, icon="LOOP_BACK").all = False
-            row.operator(ANALYTIC_IK_OT_restore.bl_idname, text="All").all = True
+            row.operator("analytic_ik.restore", icon="LOOP_BACK").all = False
+            row.operator("analytic_ik.restore", text="All").all = True
 
 
 class AdvancedPanel(PartOfChainPanel):
@@ -235,7 +224,7 @@ class AdvancedPanel(PartOfChainPanel):
         column = layout.column()
         row = column.row(align=True)
         row.prop(tip, "analytic_ik_swivel")
-        row.operator(ANALYTIC_IK_OT_swivel.bl_idname, text="", icon="CON_ROTLIKE")
+        row.operator("analytic_ik.swivel", text="", icon="CON_ROTLIKE")
         column.prop(tip, "analytic_ik_flip")
         column.prop(tip, "analytic_ik_straight_axis")
         column.prop_search(tip, "analytic_ik_end_bone", tip.id_data.data, "bones")
@@ -254,18 +243,6 @@ class ANALYTIC_IK_PT_sidebar(ChainPanel, InSidebar, bpy.types.Panel):
     """The chain that is shown, in the sidebar of the 3D view; always there, so that the tab is."""
 
 
-class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
-    """What a chain is set up with, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
-
-
-class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
-    """What few chains need, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_setup"
-
-
 class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
     """The chain of the active bone, under Properties > Bone."""
 
@@ -274,18 +251,6 @@ class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return focus(context).armature is not None
-
-
-class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
-    """What a chain is set up with, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
-
-
-class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
-    """What few chains need, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
 
 
 def shown_body(context: bpy.types.Context) -> bpy.types.PoseBone | None:
@@ -335,7 +300,8 @@ def draw_body_state(layout: bpy.types.UILayout, context: bpy.types.Context, bone
         words, icon = messages.STATUS_BODY_STILL(), "CHECKMARK"
         if state.posed.excess_world:
             distance = length_words(context.scene, state.posed.excess_world)
-            words, icon = messages.STATUS_BODY_SHORT(distance=distance), "CON_DISTLIMIT"
+            short = messages.STATUS_BODY_TURNED_SHORT if bone.analytic_ik_body_turn else messages.STATUS_BODY_SHORT
+            words, icon = short(distance=distance), "CON_DISTLIMIT"
         elif state.posed.shift_world.length or state.posed.angle:
             distance, angle = length_words(context.scene, state.posed.shift_world.length), degrees(state.posed.angle)
             turned = messages.STATUS_BODY_TURNED(distance=distance, angle=angle)
@@ -347,18 +313,6 @@ def draw_body_state(layout: bpy.types.UILayout, context: bpy.types.Context, bone
             draw_fix(row, Cure(fix, state.limbs[0], bone.name), *BUTTONS[fix][:2])
         limbs = messages.few(state.limbs)
         draw_sentence(layout, context, messages.BODY_LIMBS(bone=bone.name, limbs=limbs), "INFO")
-
-
-class ANALYTIC_IK_PT_body(BodyPanel, InSidebar, bpy.types.Panel):
-    """How a bone follows its limbs, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
-
-
-class ANALYTIC_IK_PT_bone_body(BodyPanel, InBoneTab, bpy.types.Panel):
-    """How a bone follows its limbs, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
 class LimitsPanel(BonePanel):
@@ -376,7 +330,7 @@ class LimitsPanel(BonePanel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, bone = self.layout, self.bone(context)
-        layout.operator(ANALYTIC_IK_OT_limit_knees.bl_idname, icon="CON_ROTLIMIT")
+        layout.operator("analytic_ik.limit_knees", icon="CON_ROTLIMIT")
         layout.label(text=bone.name, icon="BONE_DATA")
         for axis in "xyz":
             column = layout.column(align=True)
@@ -402,6 +356,42 @@ class LimitsPanel(BonePanel):
             value = row.row(align=True)
             value.active = getattr(bone, switch)
             value.prop(bone, angle, text="")
+
+
+class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
+    """What a chain is set up with, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
+    """What a chain is set up with, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
+
+
+class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
+    """What few chains need, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_setup"
+
+
+class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
+    """What few chains need, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
+
+
+class ANALYTIC_IK_PT_body(BodyPanel, InSidebar, bpy.types.Panel):
+    """How a bone follows its limbs, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_bone_body(BodyPanel, InBoneTab, bpy.types.Panel):
+    """How a bone follows its limbs, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
 class ANALYTIC_IK_PT_limits(LimitsPanel, InSidebar, bpy.types.Panel):

@@ -6,11 +6,10 @@ from bpy.props import IntProperty
 from ... import messages
 from ...authoring.blender_ik import is_adopted
 from ...authoring.selection import all_tips, are_tips, chain_armature, focus, select_bone
-from ...rig.data.control_links import has_controls
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
 from ..base import InSidebar, draw_sentence, length_words, registration_of
-from ..operators.chains import ANALYTIC_IK_OT_select_chain
 from .chain import ANALYTIC_IK_PT_overlay
 from .status import NATIVE_ICON, draw_problem, icon_of
 
@@ -44,7 +43,7 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
         if is_adopted(item):
             name.label(text="", icon="CONSTRAINT_BONE")
         name.operator(
-            ANALYTIC_IK_OT_select_chain.bl_idname,
+            "analytic_ik.select_chain",
             text=item.name,
             icon=NATIVE_ICON if native else icon_of(state),
             emboss=False,

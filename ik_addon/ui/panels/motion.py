@@ -6,37 +6,12 @@ from ... import messages
 from ...authoring.selection import all_tips, chain_armature
 from ...planting.scene.sources import kept_settings
 from ...rig.blender.file_memory import of_action
-from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
-from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
-from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
-from ..operators.feet import (
-    ANALYTIC_IK_OT_lock_to_object,
-    ANALYTIC_IK_OT_match_source,
-    ANALYTIC_IK_OT_path_from_clip,
-    ANALYTIC_IK_OT_plant_again,
-    ANALYTIC_IK_OT_plant_feet,
-    ANALYTIC_IK_OT_release,
-)
-from ..operators.keys import (
-    ANALYTIC_IK_OT_all_keys,
-    ANALYTIC_IK_OT_apply_correction,
-    ANALYTIC_IK_OT_remove_correction,
-    ANALYTIC_IK_OT_simplify_keys,
-    ANALYTIC_IK_OT_switch_correction,
-)
-from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, running
-from ..operators.travel import (
-    ANALYTIC_IK_OT_back_to_live,
-    ANALYTIC_IK_OT_bake_for_export,
-    ANALYTIC_IK_OT_in_place,
-    ANALYTIC_IK_OT_make_loop,
-    ANALYTIC_IK_OT_root_motion,
-    ANALYTIC_IK_OT_travel,
-)
+from ..operators.stepped import running
 from .status import NATIVE_ICON, draw_muted
 
 
@@ -63,24 +38,28 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         return ob is not None and has_controls(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
+        from ...planting.scene.kept_keys import CORRECTIONS, record
+
         layout, ob = self.layout, chain_armature(context)
         if draw_progress(layout, context, ANALYTIC_IK_PT_planting.__name__):
             return
         column = layout.column(align=True)
         row = column.row(align=True)
-        row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
+        row.operator("analytic_ik.plant_feet", icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
-            row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
-        column.operator(ANALYTIC_IK_OT_path_from_clip.bl_idname, icon="CURVE_PATH")
+            row.operator("analytic_ik.plant_again", icon="FILE_REFRESH")
+        column.operator("analytic_ik.path_from_clip", icon="CURVE_PATH")
         report = of_action("plant", ob)
         if report is not None:
+            if any(own["on"] for own in record(ob, CORRECTIONS).get("entries", ())):
+                draw_sentence(layout, context, messages.BEFORE_CORRECTIONS(), "INFO")
             _draw_report(layout, context, report)
         _draw_keys(layout, context, ob)
         column = layout.column(align=True)
-        column.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
+        column.operator("analytic_ik.lock_to_object", icon="LOCKED")
         if _draw_locks(layout, ob):
             column = layout.column(align=True)
-        column.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
+        column.operator("analytic_ik.match_source", icon="CON_TRANSLIKE")
         report = of_action("match", ob)
         if report is not None:
             _draw_match(layout, context, report)
@@ -93,24 +72,24 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
     from ...planting.scene.kept_keys import CORRECTIONS, FEW_KEYS, record
 
     row = layout.row(align=True)
-    row.operator(ANALYTIC_IK_OT_simplify_keys.bl_idname, icon="IPO_EASE_IN_OUT")
+    row.operator("analytic_ik.simplify_keys", icon="IPO_EASE_IN_OUT")
     if record(ob, FEW_KEYS):
-        row.operator(ANALYTIC_IK_OT_all_keys.bl_idname, icon="LOOP_BACK")
+        row.operator("analytic_ik.all_keys", icon="LOOP_BACK")
         report = of_action("keys", ob)
         if report is not None:
             shown = {name: report[name] for name in ("keys", "tips", "knees", "slide")}
             draw_sentence(layout, context, messages.FEW_KEYS(before=report["keys_before"], **shown), "DOT")
     column = layout.column(align=True)
-    column.operator(ANALYTIC_IK_OT_apply_correction.bl_idname, icon="CHECKMARK")
+    column.operator("analytic_ik.apply_correction", icon="CHECKMARK")
     for index, own in enumerate(record(ob, CORRECTIONS).get("entries", ())):
         row = column.row(align=True)
         name = own["bone"] or own["object"]
         row.label(text=messages.CORRECTION(control=name, frame=own["frame"]))
-        button = row.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text="", icon="TIME")
+        button = row.operator("analytic_ik.go_to_frame", text="", icon="TIME")
         button.frame = round(own["frame"])
         icon = "HIDE_OFF" if own["on"] else "HIDE_ON"
-        row.operator(ANALYTIC_IK_OT_switch_correction.bl_idname, text="", icon=icon).index = index
-        row.operator(ANALYTIC_IK_OT_remove_correction.bl_idname, text="", icon="X").index = index
+        row.operator("analytic_ik.switch_correction", text="", icon=icon).index = index
+        row.operator("analytic_ik.remove_correction", text="", icon="X").index = index
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
@@ -139,7 +118,7 @@ def _draw_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
         row = layout.row(align=True)
         words = messages.LOCK_HELD(tip=tip, held=held.shown) if held else messages.LOCK_LOST(tip=tip)
         row.label(text=words, icon="LOCKED" if held else "ERROR")
-        row.operator(ANALYTIC_IK_OT_release.bl_idname, text="", icon="X").tip = tip
+        row.operator("analytic_ik.release", text="", icon="X").tip = tip
     return bool(locks)
 
 
@@ -188,7 +167,7 @@ def _draw_doubt(layout: bpy.types.UILayout, context: bpy.types.Context, sentence
     """A sentence about a frame that one should look at, and a button that goes there."""
     column = layout.column(align=True)
     draw_sentence(column, context, sentence, "ERROR")
-    button = column.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text=messages.FRAME(frame=frame))
+    button = column.operator("analytic_ik.go_to_frame", text=messages.FRAME(frame=frame))
     button.frame = frame
 
 
@@ -208,11 +187,13 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
         layout = self.layout
         if draw_progress(layout, context, ANALYTIC_IK_PT_travel.__name__):
             return
-        layout.operator(ANALYTIC_IK_OT_root_motion.bl_idname, icon="CON_FOLLOWPATH")
+        layout.operator("analytic_ik.root_motion", icon="CON_FOLLOWPATH")
         row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_in_place.bl_idname, icon="PINNED")
-        row.operator(ANALYTIC_IK_OT_travel.bl_idname, icon="FORWARD")
-        layout.operator(ANALYTIC_IK_OT_make_loop.bl_idname, icon="FILE_REFRESH")
+        row.operator("analytic_ik.in_place", icon="PINNED")
+        row.operator("analytic_ik.travel", icon="FORWARD")
+        row = layout.row(align=True)
+        row.operator("analytic_ik.make_loop", icon="FILE_REFRESH")
+        row.operator("analytic_ik.join_clips", icon="AUTOMERGE_ON")
 
 
 class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
@@ -233,23 +214,23 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         if draw_progress(layout, context, ANALYTIC_IK_PT_bake.__name__):
             return
         row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
-        row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
+        row.operator("analytic_ik.bake", text="Bake", icon="KEYFRAME_HLT")
+        row.operator("analytic_ik.check", text="Check", icon="VIEWZOOM")
         if has_aside(ob):
             draw_sentence(layout, context, messages.IN_EXPORT_STATE(), "INFO")
-            layout.operator(ANALYTIC_IK_OT_back_to_live.bl_idname, icon="LOOP_BACK")
+            layout.operator("analytic_ik.back_to_live", icon="LOOP_BACK")
             return
         if strips := strips_not_followed(ob):
             words = messages.STRIPS_NOT_FOLLOWED(armature=ob.name, strips=messages.few(strips))
             draw_sentence(layout, context, words, "ERROR")
-        layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
+        layout.operator("analytic_ik.bake_for_export", icon="EXPORT")
         native = native_tips(ob)
         row = layout.row(align=True)
-        if live_tips(ob) or any(tip not in native for tip in all_tips(ob)):
-            row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
+        if has_live_chains(ob) or any(tip not in native for tip in all_tips(ob)):
+            row.operator("analytic_ik.make_native", icon=NATIVE_ICON)
         if native:
-            row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
-        elif live_tips(ob):
+            row.operator("analytic_ik.make_live", icon="LOOP_BACK")
+        elif has_live_chains(ob):
             draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
         draw_muted(layout, context, ob)
 

@@ -35,6 +35,7 @@ _OPERATORS = {
     "in_place": "motion_capture/#root-motion-and-loops",
     "travel": "motion_capture/#root-motion-and-loops",
     "*_loop": "motion_capture/#root-motion-and-loops",
+    "join_clips": "motion_capture/#root-motion-and-loops",
     "swivel": "swivel",
     "switch_*": "fkik",
     "snap_*": "fkik",

@@ -6,23 +6,18 @@ from ... import messages
 from ...authoring.blender_ik import adoptable
 from ...authoring.selection import all_tips, character_of
 from ...rig.blender.armatures import has_editable_bones, is_changeable
-from ...rig.data.control_links import has_controls
+from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native, switched_tips
-from ...rig.model.order import live_tips
+from ...rig.model.order import has_live_chains
 from ...rig.status.problems import Cure, Problem
 from ...rig.status.states import ChainState, bends_backwards, body_of
 from ..base import columns_for, draw_sentence, fits, length_words
-from ..operators.certificates import BUTTONS, ANALYTIC_IK_OT_cure, button_of
+from ..operators.certificates import BUTTONS, button_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_add,
-    ANALYTIC_IK_OT_select_armature,
-    ANALYTIC_IK_OT_select_chain,
-    ANALYTIC_IK_OT_unmute,
     add_label,
     may_be_limb,
 )
-from ..operators.feet import ANALYTIC_IK_OT_plant_feet
-from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from ..operators.stepped import running
 
 _ICONS = {
@@ -68,7 +63,7 @@ def draw_name(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
         layout.prop(tip, "analytic_ik_enabled", text="")
     name = layout.row(align=True)
     name.alignment = "LEFT"
-    button = name.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name, icon="CON_KINEMATIC", emboss=False)
+    button = name.operator("analytic_ik.select_chain", text=tip.name, icon="CON_KINEMATIC", emboss=False)
     button.tip = tip.name
 
 
@@ -92,7 +87,7 @@ def draw_status(
     row = layout.row(align=True)
     said = row.row(align=True)
     said.alignment = "LEFT"
-    button = said.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=words, icon=icon, emboss=False)
+    button = said.operator("analytic_ik.select_chain", text=words, icon=icon, emboss=False)
     button.tip = tip.name
     if fix:
         right = row.row(align=True)
@@ -115,7 +110,7 @@ def fix_of_body(body: bpy.types.PoseBone) -> str:
 
 def draw_fix(layout: bpy.types.UILayout, wanted: Cure, text: str, icon: str) -> None:
     """The button of a fix."""
-    button = layout.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=icon)
+    button = layout.operator("analytic_ik.cure", text=text, icon=icon)
     button.kind, button.bone, button.what = wanted
 
 
@@ -135,10 +130,10 @@ def draw_muted(
     layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, with_button: bool = True
 ) -> None:
     """Why such buttons are off, and the button that changes it; nothing while a chain is live."""
-    if not (live_tips(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
+    if not (has_live_chains(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
         draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
         if with_button:
-            layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
+            layout.operator("analytic_ik.unmute", icon="PLAY")
 
 
 _LIMBS_SHOWN = 8
@@ -159,7 +154,7 @@ def draw_elsewhere(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     armature = character_of(context, ob) if ob is not None and ob.mode == "OBJECT" else None
     if armature is not None:
         draw_sentence(layout, context, messages.ARMATURE_HERE(armature=armature.name), "INFO")
-        layout.operator(ANALYTIC_IK_OT_select_armature.bl_idname, icon="ARMATURE_DATA")
+        layout.operator("analytic_ik.select_armature", icon="ARMATURE_DATA")
         return
     editing = ob is not None and ob.type == "ARMATURE" and ob.mode == "EDIT"
     draw_sentence(layout, context, messages.LEAVE_EDIT_MODE() if editing else messages.SELECT_ARMATURE(), "INFO")
@@ -186,7 +181,7 @@ def draw_beginnings(
     column.label(text=messages.SELECT_LIMB(), icon="RESTRICT_SELECT_OFF")
     grid = column.grid_flow(columns=columns_for(context, [tip.name for tip in tips], 2), even_columns=True, align=True)
     for tip in tips[:_LIMBS_SHOWN]:
-        grid.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name).tip = tip.name
+        grid.operator("analytic_ik.select_chain", text=tip.name).tip = tip.name
     # Limb after limb may be rigged by hand; hips are none.
     is_limb = bone is not None and may_be_limb(bone)
     if is_limb:
@@ -211,15 +206,15 @@ def draw_rigging(
     column = layout.column(align=True)
     row = column.row(align=True)
     arms = getattr(context.window_manager, _LIMBS) == "LEGS_AND_ARMS"
-    row.operator(ANALYTIC_IK_OT_rig_legs.bl_idname, icon="ARMATURE_DATA").arms = arms
-    button = row.operator(ANALYTIC_IK_OT_rig_legs.bl_idname, text="", icon="PRESET")
+    row.operator("analytic_ik.rig_legs", icon="ARMATURE_DATA").arms = arms
+    button = row.operator("analytic_ik.rig_legs", text="", icon="PRESET")
     button.arms, button.ask = arms, True
     row = column.row(align=True)
     # Without its label, which says no more than the choices: they need the room.
     row.use_property_split = False
     row.prop(context.window_manager, _LIMBS, expand=True)
     if not has_controls(ob) and ob.animation_data is not None and ob.animation_data.action is not None:
-        column.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
+        column.operator("analytic_ik.plant_feet", icon="TRACKING_FORWARDS")
     if bone is not None:
         draw_add(layout, context, "CON_KINEMATIC")
     else:
@@ -227,17 +222,17 @@ def draw_rigging(
     own = bone is not None and bool(adoptable([bone]))
     if own or adoptable(ob.pose.bones):
         text = "Convert Blender IK" if own else "Convert All Blender IK"
-        layout.operator(ANALYTIC_IK_OT_adopt.bl_idname, text=text, icon="CONSTRAINT_BONE").all = not own
+        layout.operator("analytic_ik.adopt", text=text, icon="CONSTRAINT_BONE").all = not own
 
 
 def draw_add(layout: bpy.types.UILayout, context: bpy.types.Context, icon: str) -> None:
     """The button that adds a chain, with the bones of the chain; if their names are long, below it."""
     label = add_label(context)
     if fits(context, label):
-        layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=label, icon=icon)
+        layout.operator("analytic_ik.add", text=label, icon=icon)
         return
     column = layout.column(align=True)
-    column.operator(ANALYTIC_IK_OT_add.bl_idname, icon=icon)
+    column.operator("analytic_ik.add", icon=icon)
     draw_sentence(column, context, label.removeprefix(f"{ANALYTIC_IK_OT_add.bl_label}: "), "BLANK1")
 
 

@@ -1,4 +1,6 @@
-"""With Auto Keying on, a control of a capture that is moved is corrected at once."""
+"""What is done at once where something of a capture is dragged: footprints take their feet along, and with Auto Keying
+on a control that is moved is corrected.
+"""
 
 from math import inf
 
@@ -19,7 +21,7 @@ _GROUPED = {
 
 def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     # Only who corrects needs it.
-    from ...bake.curve_keys import SAME_TIME
+    from ...bake.keys import SAME_TIME
     from ...planting.scene.control_tracks import key_time, keyed_controls
     from ...planting.scene.keyed_moves import are_remembered, keyed_moves, remember_keys
 
@@ -71,13 +73,20 @@ def correct() -> float | None:
     return None
 
 
+def _footprints_moved(scene: bpy.types.Scene, footprints: list[bpy.types.Object]) -> bool:
+    # Only who has footprints needs planting.
+    from ...planting.scene.moved_footprints import follow_footprints
+
+    return follow_footprints(scene, footprints)
+
+
 def register() -> None:
-    """Have the handlers tell of keys."""
-    memory.keys_may_change = _looked
+    """Have the handlers tell of keys and footprints."""
+    memory.keys_may_change, memory.footprints_moved = _looked, _footprints_moved
 
 
 def unregister() -> None:
     """No longer."""
-    memory.keys_may_change = None
+    memory.keys_may_change = memory.footprints_moved = None
     if bpy.app.timers.is_registered(correct):
         bpy.app.timers.unregister(correct)

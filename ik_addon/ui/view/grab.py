@@ -1,41 +1,61 @@
 """Grab: the operator that drags a joint of any body, and the one that pins."""
 
+from math import degrees
 from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_location_3d
 from mathutils import Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone
-from ...rig.blender.armatures import is_changeable
+from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
-from ..base import length_words, registration_of
+from ..base import ChainOperator, length_words, not_editable, registration_of
+from .dragging import PRECISE, DragsInView, TypedNumber, in_pose_mode
 
 if TYPE_CHECKING:
+    from ...grabbing.scene.posing import GrabSession
+    from ...grabbing.scene.reading import GrabJoint
     from ...grabbing.solving.drag import GrabOptions
 
+_NEAR = 40.0
+"""Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
+_STEP, _FINE_STEP = 0.1, 0.01
+"""World units to which Ctrl snaps, and Ctrl with Shift."""
+_NOTICED = 1e-4
+"""Of the armature's size: a miss that is worth a word."""
+_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT"}
+_KEYS = (
+    ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
+    ("Pin", ("EVENT_P",)),
+    ("Keep Rotation", ("EVENT_R",)),
+    ("Balance", ("EVENT_B",)),
+    ("Heels", ("EVENT_H",)),
+    ("Look", ("EVENT_L",)),
+    ("Hips Stay", ("EVENT_ALT",)),
+)
 
-class GrabsInPoseMode:
-    """What the operators share: they need an armature in Pose Mode."""
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = active_armature(context)
-        missing = messages.NO_POSE_MODE() if ob is None or ob.mode != "POSE" else ""
-        if ob is not None and not is_changeable(ob):
-            missing = messages.ARMATURE_LINKED(armature=ob.name)
-        if missing:
-            cls.poll_message_set(missing)
-        return not missing
+def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> "GrabJoint | None":
+    """The joint nearest to the mouse; None if none is near."""
+    mouse = Vector((event.mouse_region_x, event.mouse_region_y))
+    near, found = _NEAR * context.preferences.system.ui_scale, None
+    for joint in session.posed.joints():
+        place = location_3d_to_region_2d(context.region, context.region_data, joint.place(session.evaluated))
+        if place is not None and (place - mouse).length < near:
+            near, found = (place - mouse).length, joint
+    return found
 
 
-class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
+class ANALYTIC_IK_OT_grab(DragsInView):
     """Drag a hand, foot, hips, chest or head. Pinned feet and hands stay"""
 
     bl_idname = "analytic_ik.grab"
     bl_label = "Grab"
-    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    needs = (in_pose_mode, not_editable)
+    on_active_object = True
 
     bone: StringProperty(
         name="Bone", description="Bone whose head is dragged; empty for the active bone", options={"SKIP_SAVE"}
@@ -76,103 +96,152 @@ class ANALYTIC_IK_OT_grab(GrabsInPoseMode, bpy.types.Operator):
     at_mouse: BoolProperty(
         name="At Mouse", description="Drag the joint under the mouse", options={"HIDDEN", "SKIP_SAVE"}
     )
-    release_confirm: BoolProperty(
-        name="Confirm on Release",
-        description="Confirm when the mouse button is released",
-        options={"HIDDEN", "SKIP_SAVE"},
-    )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...grabbing.scene.posing import grab_bone
 
-        ob = active_armature(context)
         name = self.bone or getattr(active_bone(ob), "name", "")
-        try:
-            if not name:
-                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-            place = Vector(self.location) if self.properties.is_property_set("location") else None
-            done = grab_bone(context, ob, name, place, self.pin_feet, self.given_options(), self.look)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        if not name:
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        place = Vector(self.location) if self.properties.is_property_set("location") else None
+        done = grab_bone(context, ob, name, place, self.pin_feet, self._options(), self.look)
         held = messages.GRAB_HOLDS(names=messages.quoted(done.held)) if done.held else ""
-        self.tell(context, ob, name, held, done.missed_world)
-        return {"FINISHED"}
+        self._tell_unkeyed(done.unkeyed)
+        if done.missed <= _NOTICED * (max(ob.dimensions) or 1.0):
+            return messages.GRABBED(bone=name, held=held)
+        self.level = "WARNING"
+        short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed))
+        return messages.GRABBED_SHORT(bone=name, held=held, short=short)
+
+    def _tell_unkeyed(self, bones: list[str]) -> None:
+        if bones:
+            self.report({"WARNING"}, messages.GRAB_UNKEYED(names=messages.quoted(bones)))
+
+    def _options(self) -> "GrabOptions":
+        from ...grabbing.solving.drag import GrabOptions
+
+        return GrabOptions(self.hips, self.spine, self.balance, self.lift_heels, self.rotation)
+
+    # Dragging
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        from .grab_drag import GrabDrag
+        from ...grabbing.scene.posing import GrabSession
 
         if context.region_data is None or self.properties.is_property_set("location"):
             # There is no view to drag in, or the place is given.
             return self.execute(context)
+        ob = active_armature(context)
         try:
-            self._dragging = GrabDrag(self, context, event)
+            self._session = GrabSession(context, ob)
+            if self.at_mouse:
+                self.bone = getattr(_joint_at(self._session, context, event), "bone", "")
+                if not self.bone:
+                    return {"PASS_THROUGH", "CANCELLED"}
+            self.bone = self.bone or getattr(active_bone(ob), "name", "")
+            if self.bone not in ob.pose.bones:
+                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+            self._take_hold()
+            self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self._session.posed.joints()}
+            self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
+            self._axis, self._typed, self._hips = "", TypedNumber(), self.hips
+            self._place(context, event)
         except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        if self._dragging.bone == "":
-            self._dragging.end(context)
-            return {"PASS_THROUGH", "CANCELLED"}
+            return self.refuse(error)
         # Its rings are seen in each drag, whatever tool is chosen.
         context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
-        context.window.cursor_modal_set("SCROLL_XY")
-        context.window_manager.modal_handler_add(self)
+        return self.begin(context)
+
+    def _take_hold(self) -> None:
+        """Of what is dragged, and by how much that is beside the head that the operator is told of."""
+        self._drag = self._session.posed.drag_of(self.bone, self.look)
+        self._start = self._session.start(self._drag)
+        self._beside = self._session.goal(self.bone, self._drag, Vector()) * -1.0
+
+    def goes_on(self, context: bpy.types.Context) -> bool:
+        return active_armature(context) == self._session.ob
+
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "MOUSEMOVE":
+            under = self._under(context, event)
+            self._moved += (under - self._last) * (PRECISE if event.shift else 1.0)
+            self._last = under
+        elif event.type in _MODIFIERS:
+            self.hips = "STAY" if event.alt else self._hips
+        elif event.value != "PRESS" or not self._pressed(context, event):
+            # The view may be turned meanwhile.
+            return {"PASS_THROUGH"}
+        self._place(context, event)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        dragging = self._dragging
-        if active_armature(context) != dragging.session.ob or context.region_data is None:
-            dragging.end(context)
-            return {"CANCELLED"}
-        released = self.release_confirm and event.type == "LEFTMOUSE" and event.value == "RELEASE"
-        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
-            dragging.restore()
-            dragging.end(context)
-            return {"CANCELLED"}
-        if released or (event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"} and event.value == "PRESS"):
-            dragging.end(context)
-            self.bone, self.location = dragging.bone, dragging.head_world
-            dragging.session.key(context)
-            return {"FINISHED"}
-        try:
-            return dragging.heard(context, event)
-        except ChainError as error:
-            dragging.restore()
-            dragging.end(context)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def confirmed(self, context: bpy.types.Context) -> None:
+        self.location = self._start + self._beside + self._offset
+        self._tell_unkeyed(self._session.key(context))
 
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends it: a window closes, or another file is opened."""
-        self._dragging.end(context)
+    def restore(self, _context: bpy.types.Context) -> None:
+        self._session.restore()
+        for bone, kind in self._pins.items():
+            set_pin(self._session.ob.pose.bones[bone], kind)
 
-    def given_options(self) -> "GrabOptions":
-        """How the body gives, as the options say."""
-        from ...grabbing.scene.posing import KEEPS
-        from ...grabbing.solving.drag import GrabOptions
-
-        return GrabOptions(self.hips == "MOVE", self.spine, self.balance, self.lift_heels, KEEPS[self.rotation])
-
-    def tell(self, context: bpy.types.Context, ob: bpy.types.Object, bone: str, held: str, missed_world: float) -> None:
-        """What was done, as a warning if the place was not reached."""
-        size = max(ob.dimensions) or 1.0
-        if missed_world > _NOTICED * size:
-            short = messages.GRAB_SHORT(length=length_words(context.scene, missed_world))
-            self.report({"WARNING"}, messages.GRABBED_SHORT(bone=bone, held=held, short=short))
+    def _pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
+        """Whether a key means something here."""
+        if event.type in ("X", "Y", "Z"):
+            self._axis = "" if self._axis == event.type else event.type
+        elif event.type == "P":
+            joint = _joint_at(self._session, context, event)
+            if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
+                self._session.toggle_pin(joint.limb)
+        elif event.type == "R":
+            self.rotation = "FOLLOW" if self.rotation == "KEEP" else "KEEP"
+        elif event.type == "B":
+            self.balance = 0.0 if self.balance else 0.6
+        elif event.type == "H":
+            self.lift_heels = not self.lift_heels
+        elif event.type == "L":
+            self.look = not self.look
+            self._take_hold()
         else:
-            self.report({"INFO"}, messages.GRABBED(bone=bone, held=held))
+            return self._typed.heard(event)
+        return True
+
+    def _under(self, context: bpy.types.Context, event: bpy.types.Event) -> Vector:
+        """The point under the mouse, in the plane of the view through the joint, in the world."""
+        mouse = (event.mouse_region_x, event.mouse_region_y)
+        return region_2d_to_location_3d(context.region, context.region_data, mouse, self._start)
+
+    def _wanted(self, snap: bool, fine: bool) -> Vector:
+        """The way that the joint is to go."""
+        typed = self._typed.value
+        if typed is not None:
+            return Vector([typed if axis == (self._axis or "X") else 0.0 for axis in "XYZ"])
+        step = _FINE_STEP if fine else _STEP
+        moved = [round(number / step) * step if snap else number for number in self._moved]
+        return Vector([n if axis in (self._axis or "XYZ") else 0.0 for n, axis in zip(moved, "XYZ", strict=True)])
+
+    def _place(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        session, scene = self._session, context.scene
+        self._offset = self._wanted(event.ctrl, event.shift)
+        held = session.pins(self.bone, self._drag, self.pin_feet)
+        result = session.pose(context, self._drag, self._start + self._offset, held, self._options())
+        size, scale = session.posed.body.size, session.posed.world.median_scale
+        names = messages.quoted([session.posed.joint_bone(k) for k in held]) or "nothing"
+        parts = [f"Grab: {self.bone}  {length_words(scene, self._offset.length)}  {self._axis}", f"held: {names}"]
+        parts += [f"[{self._typed.text}|]"] if self._typed.text else []
+        turn, shift = (Vector(vector).length for vector in (result.turn, result.shift))
+        parts += [f"spine {degrees(turn):.0f}°"] if turn > 1e-3 else []
+        parts += [f"hips {length_words(scene, shift * scale)}"] if shift > 1e-3 * size else []
+        if result.missed > _NOTICED * size:
+            parts += [messages.GRAB_SHORT(length=length_words(scene, result.missed * scale))]
+        self.show(context, "    ".join(parts), _KEYS)
+        context.area.tag_redraw()
 
 
-_NOTICED = 1e-4
-"""Of the armature's size: a miss that is worth a word."""
-
-
-class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
+class ANALYTIC_IK_OT_pin(ChainOperator):
     """Pin or free a foot or hand for Grab"""
 
     bl_idname = "analytic_ik.pin"
     bl_label = "Pin"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (in_pose_mode, not_editable)
+    on_active_object = True
 
     bone: StringProperty(name="Bone", description="Bone of the limb; empty for the active one", options={"SKIP_SAVE"})
     at_mouse: BoolProperty(name="At Mouse", description="The joint under the mouse", options={"HIDDEN", "SKIP_SAVE"})
@@ -180,33 +249,26 @@ class ANALYTIC_IK_OT_pin(GrabsInPoseMode, bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self.at_mouse and context.region_data is not None:
             from ...grabbing.scene.posing import GrabSession
-            from .grab_drag import joint_at
 
             try:
-                joint = joint_at(GrabSession(context, active_armature(context)), context, event)
-                self.bone = joint.bone if joint else ""
+                joint = _joint_at(GrabSession(context, active_armature(context)), context, event)
             except ChainError as error:
-                self.report({"ERROR"}, str(error))
-                return {"CANCELLED"}
+                return self.refuse(error)
+            self.bone = joint.bone if joint else ""
         return self.execute(context)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...grabbing.scene.posing import GrabSession
 
-        ob = active_armature(context)
         name = self.bone or getattr(active_bone(ob), "name", "")
-        try:
-            if name not in ob.pose.bones:
-                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-            session = GrabSession(context, ob)
-            drag = session.posed.drag_of(name)
-            if drag.limb < 0:
-                raise ChainError(messages.GRAB_NO_LIMB(bone=name))
-            session.toggle_pin(drag.limb)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        if name not in ob.pose.bones:
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        session = GrabSession(context, ob)
+        drag = session.posed.drag_of(name)
+        if drag.limb < 0:
+            raise ChainError(messages.GRAB_NO_LIMB(bone=name))
+        session.toggle_pin(drag.limb)
+        return ""
 
 
 register, unregister = registration_of(__name__)

@@ -1,5 +1,7 @@
 """The tool of Grab in Pose Mode: a ring at each joint, filled where it is pinned; dragged, the body follows."""
 
+from contextlib import suppress
+
 import bpy
 from mathutils import Matrix
 
@@ -9,8 +11,9 @@ from ...rig.blender.armatures import is_changeable
 from ...rig.live.state import memory
 from ...solvers import ChainError
 from ..base import registration_of
+from .dragging import handle_for
 
-_JOINT, _PIN, _BRIGHT = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15), (1.0, 0.88, 0.40)
+_JOINT, _PIN = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15)
 _SIZE = 0.09
 _GRAB = "ANALYTIC_IK_OT_grab"
 
@@ -39,54 +42,43 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
         )
 
     def setup(self, context: bpy.types.Context) -> None:
-        self.shown, self.joints = None, []
-        self.find(context)
+        self.shown = self.posed = None
+        self.refresh(context)
 
     def refresh(self, context: bpy.types.Context) -> None:
-        self.find(context)
-
-    def find(self, context: bpy.types.Context) -> None:
-        """The joints of the active armature; looked for again once it is another, or has other bones."""
-        from ...grabbing.scene.posing import GrabSession
+        """Look for the joints of the active armature; again once it is another, or has other bones."""
+        from ...grabbing.scene.reading import GrabBody
 
         ob = active_armature(context)
         shown = (ob.name_full, *ob.pose.bones.keys()) if ob else None
         if shown == self.shown:
             return
-        self.shown = shown
+        self.shown, self.posed = shown, None
         self.gizmos.clear()
-        try:
-            session = GrabSession(context, ob) if ob else None
-        except ChainError:
-            # Dragged, it says why.
-            session = None
-        # Plain data: a session would die with the next undo.
-        self.joints = session.joints() if session else []
+        # Where there is none, it says why once it is dragged.
+        with suppress(ChainError):
+            self.posed = GrabBody(ob, context.evaluated_depsgraph_get()) if ob else None
+        self.joints = self.posed.joints() if self.posed else []
         for joint in self.joints:
-            gizmo = self.gizmos.new("GIZMO_GT_move_3d")
-            gizmo.draw_style, gizmo.draw_options = "RING_2D", {"ALIGN_VIEW"}
-            gizmo.scale_basis, gizmo.line_width, gizmo.alpha = _SIZE, 2.0, 0.9
-            gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
-            given = gizmo.target_set_operator("analytic_ik.grab")
-            given.bone, given.release_confirm = joint.bone, True
+            gizmo, given = handle_for(self, "GIZMO_GT_move_3d", "analytic_ik.grab", 2.0, 0.9)
+            gizmo.scale_basis, given.bone = _SIZE, joint.bone
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         try:
             self.place(context)
         except Exception:
-            self.shown, self.joints = None, []
+            self.shown = self.posed = None
             memory.tell(messages.GIZMO_FAILED)
 
     def place(self, context: bpy.types.Context) -> None:
         """Put the rings where the joints are now."""
         ob = active_armature(context)
-        if ob is None or self.shown is None or ob.name_full != self.shown[0]:
+        if ob is None or self.posed is None or ob.name_full != self.shown[0]:
             return
         evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-        ground = min((joint.lift(evaluated) for joint in self.joints if joint.leg), default=0.0)
+        standing = self.posed.body.standing([bone.head for bone in evaluated.pose.bones])
         for gizmo, joint in zip(self.gizmos, self.joints, strict=False):
-            height = joint.lift(evaluated) - ground if joint.leg else 0.0
-            is_held = joint.is_held(ob.pose.bones[joint.bone], height)
+            is_held = joint.limb >= 0 and self.posed.pin(ob, joint.limb, standing) is not None
             gizmo.matrix_basis = Matrix.Translation(joint.place(evaluated))
             gizmo.color = _PIN if is_held else _JOINT
             gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}

@@ -1,11 +1,10 @@
 """Drag the knee round its circle: the operator that turns a chain's swivel, and its handle in the 3D view."""
 
-from collections.abc import Iterable
 from math import atan2, degrees, pi, radians, tau
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, FloatProperty
+from bpy.props import FloatProperty
 from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origin_3d, region_2d_to_vector_3d
 from mathutils import Matrix, Vector
 
@@ -20,25 +19,16 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
+from .dragging import PRECISE, DragsInView, TypedNumber, handle_for, in_pose_mode
 
 SWIVEL = "analytic_ik_swivel"
 _STEP, _FINE_STEP = radians(5.0), radians(1.0)
 """To which Ctrl snaps, and Ctrl with Shift."""
-_PRECISE = 0.1
-"""Part of the movement that counts with Shift."""
 _EDGE_ON = 0.17
 """Cosine between the view and the circle's axis below which the circle is seen from its edge."""
+_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
 _STRAIGHT = 1e-4
 """Part of the distance from root to tip by which a limb must bulge to have a circle."""
-_FROM_ENTRIES = "0123456789.-"
-_KEYS = (
-    ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
-    ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
-    ("Snap", ("EVENT_CTRL",)),
-    ("Precise", ("EVENT_SHIFT",)),
-    ("0-9: Type Angle", ()),
-)
-"""What keys do during a drag, with Blender's icons for them."""
 
 
 class Circle:
@@ -94,12 +84,12 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
     return Circle(Vector(centre), Vector(towards), Vector(across), evaluated.matrix_world.copy())
 
 
-class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
+class ANALYTIC_IK_OT_swivel(DragsInView):
     """Swing the knee around. Hip and foot stay in place"""
 
     bl_idname = "analytic_ik.swivel"
     bl_label = "Swivel Knee"
-    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    needs = (in_pose_mode, lambda context, ob: "" if live_tip(context) else messages.NO_CHAIN_ACTIVE(armature=ob.name))
 
     angle: FloatProperty(
         name="Angle",
@@ -109,32 +99,12 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
         soft_max=pi,
         options={"SKIP_SAVE"},
     )
-    release_confirm: BoolProperty(
-        name="Confirm on Release",
-        description="Confirm when the mouse button is released",
-        options={"HIDDEN", "SKIP_SAVE"},
-    )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        if ob is None or (ob == context.active_object and ob.mode != "POSE"):
-            cls.poll_message_set(messages.NO_POSE_MODE())
-            return False
-        if swivelling_tip(context) is None:
-            cls.poll_message_set(messages.NO_CHAIN_ACTIVE(armature=ob.name))
-            return False
-        return True
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            tip = _checked_tip(context)
-        except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tip = _checked_tip(context)
         setattr(tip, SWIVEL, getattr(tip, SWIVEL) + self.angle)
         key_if_asked(context, tip, SWIVEL)
-        return {"FINISHED"}
+        return ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         try:
@@ -144,53 +114,40 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             if circle is None:
                 raise ChainError(messages.KNEE_STRAIGHT(bone=tip.name))
         except ChainError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.refuse(error)
         if context.region_data is None:
             # There is no view to drag in.
             return self.execute(context)
         self._ob, self._tip, self._circle = ob.name, tip.name, circle
         self._start, self._was_set = getattr(tip, SWIVEL), tip.is_property_set(SWIVEL)
         self._last = self._seen(context, event)
-        self._dragged, self._typed = 0.0, ""
+        self._dragged, self._typed = 0.0, TypedNumber()
         self.angle = 0.0
         self._show(context)
-        context.window.cursor_modal_set("SCROLL_XY")
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
+        return self.begin(context)
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def goes_on(self, context: bpy.types.Context) -> bool:
         ob = chain_armature(context)
-        if ob is None or ob.name != self._ob or self._tip not in ob.pose.bones or context.region_data is None:
-            self._end(context)
-            return {"CANCELLED"}
-        tip = ob.pose.bones[self._tip]
-        released = self.release_confirm and event.type == "LEFTMOUSE" and event.value == "RELEASE"
-        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
-            self._restore(tip)
-            self._end(context)
-            return {"CANCELLED"}
-        if released or (event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"} and event.value == "PRESS"):
-            self._end(context)
-            key_if_asked(context, tip, SWIVEL)
-            return {"FINISHED"}
+        return ob is not None and ob.name == self._ob and self._tip in ob.pose.bones
+
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type == "MOUSEMOVE":
             self._drag(context, event)
-        elif event.value == "PRESS" and (event.type == "BACK_SPACE" or (event.ascii and event.ascii in _FROM_ENTRIES)):
-            self._type(event)
-        elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}:
+        elif not (event.value == "PRESS" and self._typed.heard(event)) and event.type not in _MODIFIERS:
             # The view may be turned meanwhile, and what plays goes on.
             return {"PASS_THROUGH"}
         angle = self._angle_now(event)
         if angle != self.angle:
             self.angle = angle
-            setattr(tip, SWIVEL, self._start + angle)
+            setattr(self._dragged_tip(context), SWIVEL, self._start + angle)
         self._show(context)
         return {"RUNNING_MODAL"}
 
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends it: a window closes, or another file is opened."""
-        self._end(context)
+    def confirmed(self, context: bpy.types.Context) -> None:
+        key_if_asked(context, self._dragged_tip(context), SWIVEL)
+
+    def _dragged_tip(self, context: bpy.types.Context) -> bpy.types.PoseBone:
+        return chain_armature(context).pose.bones[self._tip]
 
     def _seen(self, context: bpy.types.Context, event: bpy.types.Event) -> tuple[float, bool]:
         """Where the mouse points on the circle, as an angle; and whether the circle is seen from its edge."""
@@ -227,26 +184,19 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
         if seen[1] == self._last[1]:
             moved = seen[0] - self._last[0]
             moved = moved if seen[1] else (moved + pi) % tau - pi
-            self._dragged += moved * (_PRECISE if event.shift else 1.0)
+            self._dragged += moved * (PRECISE if event.shift else 1.0)
         self._last = seen
 
-    def _type(self, event: bpy.types.Event) -> None:
-        if event.type == "BACK_SPACE":
-            self._typed = self._typed[:-1]
-        elif event.ascii == "-":
-            self._typed = self._typed[1:] if self._typed.startswith("-") else "-" + self._typed
-        elif event.ascii != "." or "." not in self._typed:
-            self._typed += event.ascii
-
     def _angle_now(self, event: bpy.types.Event) -> float:
-        if self._typed:
-            return radians(float(self._typed)) if any(sign.isdigit() for sign in self._typed) else 0.0
+        if self._typed.text:
+            return radians(self._typed.value or 0.0)
         if event.ctrl:
             step = _FINE_STEP if event.shift else _STEP
             return round(self._dragged / step) * step
         return self._dragged
 
-    def _restore(self, tip: bpy.types.PoseBone) -> None:
+    def restore(self, context: bpy.types.Context) -> None:
+        tip = self._dragged_tip(context)
         if self._was_set:
             setattr(tip, SWIVEL, self._start)
         else:
@@ -254,33 +204,8 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             tag_pose(tip.id_data)
 
     def _show(self, context: bpy.types.Context) -> None:
-        typed = f" [{self._typed}|]" if self._typed else ""
-        context.area.header_text_set(f"Swivel: {degrees(self._start + self.angle):.1f}°{typed}")
-        context.workspace.status_text_set(_draw_keys)
-
-    def _end(self, context: bpy.types.Context) -> None:
-        if context.area is not None:
-            context.area.header_text_set(None)
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
-        if context.window is not None:
-            context.window.cursor_modal_restore()
-
-
-def _draw_keys(header: bpy.types.Header, _context: bpy.types.Context) -> None:
-    draw_keys_of(header, _KEYS)
-
-
-def draw_keys_of(header: bpy.types.Header, keys: Iterable[tuple[str, tuple[str, ...]]]) -> None:
-    """The keys of a drag in the status bar, as Blender shows those of its own tools."""
-    row = header.layout.row(align=True)
-    for text, icons in keys:
-        for icon in icons:
-            row.label(text="", icon=icon)
-        # Some of these icons are wider than others.
-        row.separator(factor=1.0)
-        row.label(text=text)
-        row.separator(factor=1.5)
+        typed = f" [{self._typed.text}|]" if self._typed.text else ""
+        self.show(context, f"Swivel: {degrees(self._start + self.angle):.1f}°{typed}", [("0-9: Type Angle", ())])
 
 
 def swivelling_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:
@@ -307,9 +232,6 @@ def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
     return tip
 
 
-_BRIGHT = (1.0, 0.88, 0.40)
-
-
 class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     """Swing the knee around its circle by dragging."""
 
@@ -334,20 +256,13 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         self.dial = self._gizmo("GIZMO_GT_dial_3d", 2.0, 0.55)
         self.dial.use_draw_scale = False
         self.handle = self._gizmo("GIZMO_GT_move_3d", 2.5, 0.9)
-        self.handle.draw_style = "RING_2D"
-        self.handle.draw_options = {"ALIGN_VIEW"}
         self.handle.scale_basis = 0.11
 
     def _gizmo(self, kind: str, width: float, alpha: float) -> bpy.types.Gizmo:
         from .shapes import KNEE_COLOUR
 
-        gizmo = self.gizmos.new(kind)
-        gizmo.color, gizmo.alpha = KNEE_COLOUR, alpha
-        gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
-        gizmo.line_width = width
-        gizmo.use_draw_modal = True
-        gizmo.hide = True
-        gizmo.target_set_operator(ANALYTIC_IK_OT_swivel.bl_idname).release_confirm = True
+        gizmo, _ = handle_for(self, kind, "analytic_ik.swivel", width, alpha)
+        gizmo.color, gizmo.use_draw_modal, gizmo.hide = KNEE_COLOUR, True, True
         return gizmo
 
     def refresh(self, context: bpy.types.Context) -> None:

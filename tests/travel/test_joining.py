@@ -1,0 +1,118 @@
+"""Clips one after the other: each plays as before, but for a step at the joint; feet that stand stand as before."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from ik_addon.authoring.rigging import rig_legs
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.measures import measured
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
+from ik_addon.planting.scene.limbs import keyed_contacts
+from ik_addon.rig.blender.clips import motion_frames
+from ik_addon.travel import join_clips, put_in_place
+
+from ..rig.rigs import update
+from ..scenes import EXACT, go_to, select, whole_state
+from .walkers import CHAINS, Walk, seen_on_ground, shown, walker
+
+pytestmark = pytest.mark.versions
+
+SLIDE = 2e-6
+"""How far feet may slide that stand, leg lengths."""
+AWAY = Matrix.Translation((3.0, -2.0, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
+FIRST, SECOND = Walk(last=41), Walk(last=52, drift=0.1)
+
+
+def with_two_clips(chains: str, second: Walk = SECOND, first: Walk = FIRST) -> bpy.types.Object:
+    """A walker who plays the first walk, and has another."""
+    other = walker(second)
+    other.animation_data.action.name = "next"
+    # It walks elsewhere, and another way.
+    root = other.pose.bones["root"]
+    root.matrix = AWAY @ root.bone.matrix_local
+    for channel in ("location", "rotation_quaternion"):
+        root.keyframe_insert(channel, frame=1)
+    bpy.data.objects.remove(other)
+    ob = walker(first)
+    if chains != "no chains":
+        rig_legs(bpy.context, ob, as_bones=chains == "control bones")
+    update()
+    return ob
+
+
+def joined(chains: str, second: Walk = SECOND) -> tuple[bpy.types.Object, dict, dict, dict, dict]:
+    ob = with_two_clips(chains, second)
+    before = shown(ob, FIRST.frames)
+    action = ob.animation_data.action
+    ob.animation_data.action = bpy.data.actions["next"]
+    update()
+    after = shown(ob, second.frames)
+    ob.animation_data.action = action
+    ob.pose.bones["root"].matrix_basis = Matrix()
+    update()
+    report = join_clips(bpy.context, ob, "next")
+    return ob, before, after, report, shown(ob, range(report["frames"][0], report["frames"][1] + 1))
+
+
+@pytest.mark.parametrize("chains", CHAINS)
+def test_each_clip_plays_as_it_did_but_for_a_step(chains):
+    ob, before, after, report, now = joined(chains)
+    row, following = (frame - FIRST.frames.start for frame in report["joint"])
+    assert motion_frames(ob) == range(report["frames"][0], report["frames"][1] + 1)
+    # The first, up to the joint; the second, moved as a whole over the ground, from a step after it.
+    for name in before:
+        assert np.abs(now[name][: row + 1] - before[name][: row + 1]).max() < EXACT
+    moves = now["hips"][-1] @ np.linalg.inv(after["hips"][-1])
+    assert moves[2] == pytest.approx((0.0, 0.0, 1.0, 0.0), abs=1e-3)
+    late = row + 26
+    for name in [name for name in after if name not in ("root", "prop")]:
+        wanted = moves @ after[name][following + late - row :]
+        assert np.abs(now[name][late:] - wanted).max() < 1e-5
+    # No jump: at the joint nothing is faster than anywhere else.
+    for name in ("hips", "head", "shin.L", "shin.R"):
+        speeds = np.linalg.norm(np.diff(now[name][:, :3, 3], axis=0), axis=1)
+        assert speeds[row - 1 : row + 3].max() < 1.1 * speeds.max() + 1e-9
+        assert np.abs(np.diff(speeds))[row - 2 : row + 3].max() < 1.5 * np.abs(np.diff(speeds)).max()
+
+
+@pytest.mark.parametrize("chains", CHAINS)
+def test_feet_stand_through_the_joint(chains):
+    ob, _, _, report, _ = joined(chains)
+    frames = range(report["frames"][0], report["frames"][1] + 1)
+    clip = seen_on_ground(ob, frames)
+    sole, contacts = sole_of(clip), stands_on(clip, Options()).contacts
+    assert contacts[:, :, report["joint"][0] - 1].any()
+    assert max(leg["slide"] for leg in measured(clip, sole, contacts)) < 1e-3
+    if chains != "no chains":
+        bpy.ops.analytic_ik.plant_feet(anyway=True)
+        planted = seen_on_ground(ob, frames)
+        contacts = np.array([keyed_contacts(ob.pose.bones[f"shin.{side}"], frames) for side in "LR"])
+        assert contacts[:, :, report["joint"][0] - 1].any()
+        assert max(leg["slide"] for leg in measured(planted, sole_of(planted), contacts)) < SLIDE
+
+
+def test_what_cannot_be_joined_is_refused():
+    ob = with_two_clips("no chains")
+    walk, hips = ob.animation_data.action, ob.pose.bones["hips"]
+    ob.animation_data.action = bpy.data.actions.new("hop")
+    for frame in range(1, 13):
+        hips.location = (0.0, 0.3 * frame, 0.0)
+        hips.keyframe_insert("location", frame=frame)
+    ob.animation_data.action = walk
+    select(ob)
+    go_to(1)
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"has no clip 'walks'"):
+        bpy.ops.analytic_ik.join_clips(clip="walks")
+    assert whole_state() == before
+    with pytest.raises(RuntimeError, match=r"the same feet never stand near the end of one clip"):
+        bpy.ops.analytic_ik.join_clips(clip="hop")
+    assert whole_state() == before
+    put_in_place(bpy.context, ob)
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"clip 'walk in place' walks in place. Use Travel on it first"):
+        bpy.ops.analytic_ik.join_clips(clip="next")
+    assert whole_state() == before
