@@ -11,13 +11,12 @@ from ik_addon.bake import bake, chains_of
 
 from ..helpers.feet import animated_foot, follow, footed_leg
 from ..rig.keys import key
-from ..rig.rigs import Control, Rig, random_rotation, set_rotation
+from ..rig.rigs import Rig, random_rotation
 from ..scenes import (
     EXACT,
     action_state,
     curve_state,
     curves_of,
-    enter,
     farthest_apart,
     go_to,
     keyed_frames,
@@ -50,6 +49,7 @@ def strays(a: Iterable[Vector], b: Iterable[Vector]) -> float:
     return max((u - v).length for u, v in zip(a, b, strict=True))
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("keyed_switch", [False, True])
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("seed", range(600, 608))
@@ -85,6 +85,7 @@ def with_keys_on(name: str, values: list, seed: int) -> Rig:
     return rig
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("seed", range(610, 614))
 @pytest.mark.parametrize(
     "build",
@@ -159,38 +160,3 @@ def test_what_else_is_animated_stays_bit_for_bit(action):
     assert {at: state[-1] for at, state in after.items()} == {at: state[-1] for at, state in before.items()}
     assert action_state(rig.target.ob.animation_data.action) == control
     assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT
-
-
-@pytest.mark.parametrize("seed", range(650, 656))
-def test_blenders_own_visual_bake_gives_the_same_motion(seed):
-    poses = []
-    for by_blender in (True, False):
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        rig = animated_foot(seed)
-        if by_blender:
-            enter("POSE", rig.ob, "thigh", "shin", "foot", "toe")
-            bpy.ops.nla.bake(
-                frame_start=1,
-                frame_end=13,
-                only_selected=True,
-                visual_keying=True,
-                use_current_action=True,
-                bake_types={"POSE"},
-                channel_types={"ROTATION"},
-            )
-        else:
-            baked(rig.ob, "CURRENT")
-        poses.append(played_without_the_add_on(rig.ob, FRAMES))
-    assert farthest_apart(*poses, LENGTH) < 2 * EXACT
-
-
-def test_the_foot_of_a_chain_whose_target_another_chain_carries_is_baked_as_it_was_live():
-    leader, follower = animated_foot(600), footed_leg("follower", 0.3)
-    follower.target = Control(leader.ob, "toe")
-    set_rotation(follower.ob.pose.bones["foot"], random_rotation(leader.random, 0.4))
-    go_to(1)
-    follow(follower)
-    expected = {rig.ob.name: played(rig.ob, FRAMES) for rig in (leader, follower)}
-    bake(bpy.context, chains_of([follower.ob, leader.ob]), FRAMES)
-    for rig in (leader, follower):
-        assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected[rig.ob.name], LENGTH) < EXACT

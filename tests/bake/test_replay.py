@@ -8,12 +8,12 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_addon.bake import bake, baking, chains_of
+from ik_addon.bake import bake, chains_of
 from ik_addon.rig.live import handlers as live
 
 from ..helpers.sources import add_on_sources, parsed
 from ..rig.keys import FK_KEYS, animated_rig, key
-from ..rig.rigs import ROTATION_MODES, Control, leg, random_rig, update
+from ..rig.rigs import ROTATION_MODES, leg, random_rig
 from ..scenes import (
     EXACT,
     angle_between,
@@ -27,7 +27,6 @@ from ..scenes import (
     keyed_frames,
     played,
     played_without_the_add_on,
-    pose_of,
     read_whole,
     rotation_curves,
     select,
@@ -53,6 +52,7 @@ def assert_plays_as_live(rig, frames: range, action: str, after: str) -> None:
     assert farthest_apart(played_without_the_add_on(rig.ob, reversed(frames)), expected, length) < EXACT
 
 
+@pytest.mark.some(16)
 @pytest.mark.parametrize("fk_keys", FK_KEYS)
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("seed", range(9))
@@ -63,6 +63,7 @@ def test_a_bake_plays_without_the_add_on_as_the_chain_did_live(seed, step, fk_ke
     assert_plays_as_live(rig, range(1, 14, step), action, AFTER[seed // 3])
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_a_chain_below_a_chain_is_baked_as_it_was_live(seed, step):
@@ -70,6 +71,7 @@ def test_a_chain_below_a_chain_is_baked_as_it_was_live(seed, step):
     assert_plays_as_live(upper, range(1, 13, step), ACTIONS[seed % 3], AFTER[seed // 3 % 3])
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("count", [1, 3, 8])
 @pytest.mark.parametrize("seed", range(40, 44))
 def test_chains_of_any_length_are_baked_as_they_were_live(seed, count):
@@ -112,35 +114,6 @@ def test_blenders_own_visual_bake_gives_the_same_motion(seed):
     assert farthest_apart(*poses, length) < 2 * EXACT
 
 
-@pytest.mark.parametrize("hold", ["bone", "object on a bone"])
-def test_a_chain_whose_target_another_armature_carries_is_baked_as_it_was_live(hold):
-    leader, follower = walking_leg("leader"), leg("follower", side=0.1)
-    if hold == "bone":
-        follower.target = Control(leader.ob, "foot")
-    else:
-        handle = follower.target.ob
-        handle.parent, handle.parent_type, handle.parent_bone = leader.ob, "BONE", "foot"
-        handle.location = (0.0, 0.0, 0.0)
-    follower.enable()
-    expected = {rig.ob.name: played(rig.ob, range(1, 13)) for rig in (leader, follower)}
-    report = bake(bpy.context, chains_of([follower.ob, leader.ob]), range(1, 13))
-    for rig in (leader, follower):
-        assert farthest_apart(played_without_the_add_on(rig.ob, range(1, 13)), expected[rig.ob.name], 2.0) < EXACT
-    go_to(7)
-    if not report["files"][0]["chains"][0]["unreached_frames"]:
-        assert follower.missed() < EXACT
-
-
-def test_a_bake_of_all_chains_is_one_bake_of_each():
-    left, right = walking_leg("left", 0.5), walking_leg("right", -0.5)
-    expected = [played(rig.ob, range(1, 13)) for rig in (left, right)]
-    chains = chains_of(bpy.context.scene.objects)
-    assert sorted(chains) == [("left", "shin"), ("right", "shin")]
-    bake(bpy.context, chains, range(1, 13))
-    for rig, poses in zip((left, right), expected, strict=True):
-        assert farthest_apart(played_without_the_add_on(rig.ob, poses), poses, 2.0) < EXACT
-
-
 @pytest.mark.parametrize("after", AFTER)
 def test_influence_and_switch_that_are_keyed_are_baked_too(after):
     rig = walking_leg()
@@ -165,19 +138,6 @@ def test_keys_that_equal_what_was_solved_are_the_fk_pose_in_a_bake_too():
             baked(rig.ob, range(1, 4))
         poses.append((played_without_the_add_on if by_bake else played)(rig.ob, range(1, 4)))
     assert farthest_apart(*poses, 2.0) < EXACT
-
-
-def test_a_muted_chain_stays_off_though_its_switch_was_keyed():
-    rig = walking_leg()
-    key(rig.tip, "analytic_ik_enabled", [True, True, True, True])
-    expected = played(rig.ob, range(1, 13))
-    baked(rig.ob, range(1, 13), "COPY", "MUTE")
-    rig.target.ob.animation_data_clear()
-    rig.target.place((0.0, 1.0, 1.0))
-    # With the add-on: what is switched off moves nothing.
-    assert farthest_apart(played(rig.ob, expected), expected, 2.0) < EXACT
-    assert not rig.tip.analytic_ik_enabled
-    assert rig.tip.analytic_ik_target == rig.target.ob
 
 
 def test_what_happens_to_the_chain_afterwards():
@@ -213,6 +173,7 @@ def add_noise(curve) -> None:
     curve.modifiers.new("NOISE").strength = 2.0
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("obstacle", [mute, lock, mute_group, add_cycles, add_noise])
 @pytest.mark.parametrize("action", ["COPY", "CURRENT"])
 def test_curves_that_would_not_play_their_keys_are_made_to(obstacle, action):
@@ -253,6 +214,7 @@ def circling_leg(mode: str, axis: str) -> tuple:
     return rig, range(1, 82)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("axis", ["x", "z"])
 @pytest.mark.parametrize("mode", ROTATION_MODES)
 def test_keys_run_on_without_flips_and_whole_turns(mode, axis):
@@ -294,48 +256,13 @@ def at_a_sub_frame():
     return rig
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("after", AFTER)
 def test_frame_selection_mode_and_active_bone_stay(at_a_sub_frame, action, after):
     stand = where_one_stands()
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=5, action=action, after=after)
     assert where_one_stands() == stand
-
-
-def test_they_stay_after_a_check_too(at_a_sub_frame):
-    stand = where_one_stands()
-    bpy.ops.analytic_ik.check(frame_start=1, frame_end=5)
-    assert where_one_stands() == stand
-
-
-@pytest.mark.parametrize("where", ["solving", "writing"])
-def test_they_stay_after_an_exception_too(at_a_sub_frame, monkeypatch, where):
-    rig, stand = at_a_sub_frame, where_one_stands()
-    pose, real, calls = pose_of(rig.ob), live.solve_scene, []
-
-    def fails_at_the_third(*arguments, **options):
-        calls.append(arguments)
-        if len(calls) == 3:
-            raise MemoryError
-        return real(*arguments, **options)
-
-    def fails(*_):
-        raise MemoryError
-
-    with monkeypatch.context() as patch:
-        if where == "solving":
-            patch.setattr(live, "solve_scene", fails_at_the_third)
-        else:
-            patch.setattr(baking, "write_keys", fails)
-        with pytest.raises(MemoryError), read_whole():
-            bake(bpy.context, chains_of([rig.ob]), range(1, 10))
-    assert where_one_stands() == stand
-    assert rig.ob.animation_data is None
-    update()
-    assert farthest_apart({0: pose_of(rig.ob)}, {0: pose}, 2.0) < EXACT
-    # And the chain is as live as before.
-    go_to(3)
-    assert rig.missed() < EXACT
 
 
 def test_the_handlers_keep_still_while_frames_are_stepped(monkeypatch):

@@ -63,16 +63,6 @@ def test_what_would_switch_a_chain_on_again_is_refused_by_name(switch, after):
     bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", "KEEP")
 
 
-def test_a_removed_chain_whose_switch_was_keyed_does_not_come_back():
-    rig = walking_leg()
-    switch_by_key(rig)
-    enter("POSE", rig.ob, "shin")
-    assert bpy.ops.analytic_ik.remove() == {"FINISHED"}
-    for frame in (2, 7, 11):
-        go_to(frame)
-        assert not rig.tip.analytic_ik_enabled
-
-
 def test_remove_refuses_a_driven_switch_and_changes_nothing():
     rig = walking_leg()
     switch_by_driver(rig)

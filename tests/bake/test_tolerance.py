@@ -38,6 +38,7 @@ def key_count(rig) -> int:
     return counts.pop()
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("step", [1, 2])
 @pytest.mark.parametrize("tolerance", [0.001, 0.03])
 @pytest.mark.parametrize("seed", range(300, 312))
@@ -61,20 +62,6 @@ def test_the_tip_of_a_chain_below_a_chain_stays_within_the_tolerance_too(seed, t
     assert tip_strays(lower, expected) < tolerance + EXACT
 
 
-def test_the_larger_the_tolerance_the_fewer_the_keys():
-    counts = []
-    for tolerance in (0.0, 0.001, 0.01, 0.1, 100.0):
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        rig = walking_leg()
-        bpy.context.view_layer.objects.active = rig.ob
-        bpy.ops.analytic_ik.bake(frame_start=1, frame_end=12, tolerance=tolerance)
-        counts.append(key_count(rig))
-    assert counts[0] == 12
-    assert counts[-1] == 2
-    assert counts == sorted(counts, reverse=True)
-    assert len(set(counts)) > 3
-
-
 def test_a_chain_that_stands_still_needs_two_keys():
     rig = random_rig(330, with_pole=False)
     rig.place_target(rig.joints()[-1] * 0.9)
@@ -90,14 +77,6 @@ def test_a_range_of_one_or_two_frames_keeps_all_its_keys(frames):
     bake(bpy.context, chains_of([rig.ob]), frames, "COPY", "MUTE", 1.0)
     assert key_count(rig) == len(frames)
     assert farthest_apart(played_without_the_add_on(rig.ob, frames), expected, 2.0) < EXACT
-
-
-def test_a_chain_that_is_off_for_a_while_stays_within_the_tolerance():
-    rig = walking_leg()
-    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
-    expected = played(rig.ob, range(1, 14))
-    bake(bpy.context, chains_of([rig.ob]), range(1, 14), "COPY", "MUTE", 0.01)
-    assert tip_strays(rig, expected) < 0.01 + EXACT
 
 
 def a_jumping_leg():

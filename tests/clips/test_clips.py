@@ -26,6 +26,7 @@ from .characters import (
     FRAMES,
     SLOTTED,
     all_shown,
+    as_bones,
     farthest,
     film,
     new_character,
@@ -37,7 +38,6 @@ from .characters import (
 
 pytestmark = pytest.mark.versions
 
-as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
 NEAR = 1e-4
 
 
@@ -89,6 +89,7 @@ def test_slots_of_one_action_are_clips():
 # Carried
 
 
+@pytest.mark.some(2)
 @as_bones
 @pytest.mark.parametrize("strips", [False, True])
 def test_every_clip_is_carried_to_the_controls(as_bones, strips):
@@ -127,14 +128,6 @@ def test_the_controls_carry_it_and_not_the_keys_below(as_bones):
         in_fk = all_shown(ob)
     assert farthest(lifted, in_fk) > 0.01
     assert farthest(lifted, all_shown(ob)) < 1e-6
-
-
-def test_what_is_carried_plays_in_a_file_opened_anew(tmp_path):
-    ob = rigged_character(False)
-    lifted, name = all_shown(ob), ob.name
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clips.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "clips.blend"), load_ui=True)
-    assert farthest(lifted, all_shown(bpy.data.objects[name])) < 1e-6
 
 
 def test_bones_that_a_clip_leaves_alone_are_at_rest_in_it():
@@ -239,6 +232,7 @@ def test_a_clip_without_keys_of_the_controls_is_told_and_followed(as_bones):
 # Baked
 
 
+@pytest.mark.some(2)
 @as_bones
 @pytest.mark.parametrize("action", ["COPY", "CURRENT"])
 def test_baked_clips_play_without_the_add_on_as_they_did_live(as_bones, action):
@@ -271,6 +265,7 @@ def test_it_is_what_baking_each_clip_alone_gives(as_bones):
         assert keys_of(f"{name} baked") == together[name]
 
 
+@pytest.mark.some(2)
 @as_bones
 @pytest.mark.parametrize("strips", [False, True])
 def test_every_baked_clip_is_saved(as_bones, strips, tmp_path):
@@ -281,14 +276,6 @@ def test_every_baked_clip_is_saved(as_bones, strips, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "baked.blend"))
     assert made <= {action.name for action in bpy.data.actions}
-
-
-def test_the_chosen_clips_alone_are_baked():
-    ob = rigged_character(True)
-    report = bake_clips(bpy.context, chains_of([ob]), clips=["run"])
-    assert [entry["clip"] for entry in report["files"]] == ["run"]
-    assert {action.name for action in bpy.data.actions} == {*AMOUNTS, "run baked"}
-    assert ob.animation_data.action.name == "idle"
 
 
 def test_a_clip_is_baked_over_its_own_frames():
@@ -376,12 +363,6 @@ def test_without_a_tick_nothing_is_baked():
     ticks = [{"name": "walk", "use": True}, {"name": "run", "use": False}]
     assert bpy.ops.analytic_ik.bake(clips="ALL", chosen_clips=ticks) == {"FINISHED"}
     assert {action.name for action in bpy.data.actions} == {*AMOUNTS, "walk baked"}
-
-
-def test_handlers_are_as_they_were():
-    ob = rigged_character(False)
-    bake_clips(bpy.context, chains_of([ob]))
-    assert "frame_change_post" in [each.__name__ for each in bpy.app.handlers.frame_change_post]
 
 
 @pytest.mark.parametrize("undone", [False, True])

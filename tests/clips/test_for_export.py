@@ -10,12 +10,22 @@ from ik_addon.solvers import ChainError
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, whole_state, without_handlers
-from .characters import AMOUNTS, FRAMES, SLOTTED, all_shown, farthest, numbered, rigged_character, show, walker
+from .characters import (
+    AMOUNTS,
+    FRAMES,
+    SLOTTED,
+    all_shown,
+    as_bones,
+    farthest,
+    numbered,
+    rigged_character,
+    show,
+    walker,
+)
 from .exporting import MODES, OF_ONE_CLIP, exported, film
 
 pytestmark = pytest.mark.versions
 
-as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
 NEAR = 1e-4
 """Of the leg."""
 LEG = 0.86
@@ -133,20 +143,6 @@ def test_in_between_the_file_may_be_saved_and_opened(as_bones, tmp_path):
     assert farthest(all_shown(ob), live) < 1e-6
 
 
-@as_bones
-def test_baked_and_back_it_can_be_baked_again(as_bones):
-    ob = rigged_character(as_bones)
-    live = all_shown(ob)
-    for _ in range(2):
-        bake_clips_for_export(bpy.context, ob)
-        baked = all_shown(ob)
-        back_to_live(ob)
-        update()
-    assert farthest(baked, live) < 0.1 * NEAR
-    assert farthest(all_shown(ob), live) < 1e-6
-    assert {action.name for action in bpy.data.actions if "live" in action.name} == set()
-
-
 def test_what_puts_them_aside_is_said_and_cannot_be_done_twice(capfd):
     ob = rigged_character(False)
     enter("POSE", ob, "spine")
@@ -247,12 +243,6 @@ def test_what_was_deleted_meanwhile_is_no_obstacle():
     ob.animation_data.action = bpy.data.actions["idle"]
     assert len(clips_of(ob)) == 3
     assert live
-
-
-def test_actions_that_are_put_aside_are_no_clips():
-    ob = rigged_character(False)
-    bake_clips_for_export(bpy.context, ob)
-    assert sorted(clip.name for clip in clips_of(ob)) == sorted(AMOUNTS)
 
 
 def test_all_armatures_of_a_scene_are_baked_at_once():

@@ -10,11 +10,21 @@ from ik_addon.rig.data.control_clips import partner
 
 from ..rig.rigs import update
 from ..scenes import action_state, enter, whole_state, without_handlers
-from .characters import AMOUNTS, FRAMES, all_shown, farthest, film, new_character, new_clip, rigged_character, show
+from .characters import (
+    AMOUNTS,
+    FRAMES,
+    all_shown,
+    as_bones,
+    farthest,
+    film,
+    new_character,
+    new_clip,
+    rigged_character,
+    show,
+)
 
 pytestmark = pytest.mark.versions
 
-as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
 NEAR = 1e-4
 TIPS = ("shin.L", "shin.R")
 
@@ -89,6 +99,7 @@ def test_a_pole_that_is_missing_is_made_once(as_bones, capfd):
     assert farthest(all_shown(ob), fk) < NEAR
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("operator", ["snap_targets", "snap_pose"])
 @as_bones
 def test_clips_without_a_tick_stay_as_they_are(as_bones, operator):
@@ -104,6 +115,7 @@ def test_clips_without_a_tick_stay_as_they_are(as_bones, operator):
     assert farthest({name: now[name] for name in ("walk", "idle")}, shown) < 1e-6
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("operator", ["snap_targets", "snap_pose"])
 @as_bones
 def test_what_fails_in_a_later_clip_leaves_everything_as_it_was(as_bones, operator):
@@ -122,6 +134,7 @@ def test_what_fails_in_a_later_clip_leaves_everything_as_it_was(as_bones, operat
     assert whole_state() == before
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("clips", ["CURRENT", "ALL"])
 @pytest.mark.parametrize("operator", ["snap_targets", "snap_pose"])
 @as_bones

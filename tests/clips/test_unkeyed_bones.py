@@ -58,6 +58,7 @@ def judge(ob: bpy.types.Object, expected: dict[str, np.ndarray], frames: list[in
         assert off.max() < NEAR, (clip.name, bones[int(off.max(axis=(0, 2, 3)).argmax())], float(off.max()))
 
 
+@pytest.mark.some(3)
 @as_bones
 @pytest.mark.parametrize("lacking", [("thigh.L", "shin.L"), ("spine",), (*LIMBS, "spine")], ids=["leg", "body", "all"])
 def test_clips_that_leave_bones_out_are_shown_as_they_are(lacking, as_bones):

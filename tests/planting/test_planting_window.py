@@ -29,6 +29,7 @@ from ..rig.rigs import (
 )
 from ..scenes import curves_of, go_to, key_fk, select, sliding_walk, walking_leg
 from ..ui.layouts import drawn, is_shown
+from .corrected import move
 
 pytestmark = pytest.mark.versions
 
@@ -67,6 +68,8 @@ def test_the_panel_says_what_was_done(capfd):
     assert [label for label in shown.labels if label.startswith("shin.L: ") and "slide" in label]
     assert re.search(r"Body 'hips' moves by [\d.]+ [cm]?m \(\d+\.\d%\)", shown.text())
     assert re.search(r"slide [\d.]+ [cm]?m \(\d+\.\d%\) → 0 m", shown.text())
+    move(ob, 10)
+    assert "As planted, without corrections" in drawn(panel.ANALYTIC_IK_PT_planting).text()
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
     assert is_shown(panel.ANALYTIC_IK_PT_planting)
     assert [tip.name for tip in leg_tips(ob)] == ["shin.L", "shin.R"]

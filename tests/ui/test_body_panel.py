@@ -11,8 +11,6 @@ from ..rig.rigs import Control, make_chain, new_empty, update
 from ..scenes import enter
 from .layouts import context, drawn, is_shown
 
-pytestmark = pytest.mark.versions
-
 
 def with_active(creature: Creature, bone: str) -> Creature:
     enter("POSE", creature.ob)

@@ -15,13 +15,11 @@ from ik_addon.ui.panels import menus as properties_panel
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
     enter,
-    go_to,
     missed_world,
     second_chain,
     select_bones,
     selected_bone_names,
     walking_leg,
-    whole_state,
 )
 from .layouts import chain_panel, chains_panel, context, drawn
 
@@ -125,18 +123,6 @@ def test_many_more_problems_are_counted():
     assert f"{6 - chain_list._PROBLEMS} more chains have problems" in shown.text()
 
 
-def test_drawing_changes_nothing():
-    rig = walking_leg()
-    second_chain(rig, "foot", 1).analytic_ik_target = None
-    go_to(5)
-    enter("POSE", rig.ob)
-    rig.ob.data.bones.active = None
-    before = whole_state()
-    for _ in range(2):
-        chains_panel(rig)
-    assert whole_state() == before
-
-
 # Going to a chain
 
 
@@ -148,17 +134,6 @@ def test_a_click_on_a_name_goes_to_the_chain(mode, extend):
     assert bpy.ops.analytic_ik.select_chain(tip="shin", extend=extend) == {"FINISHED"}
     assert rig.ob.data.bones.active.name == "shin"
     assert selected_bone_names(rig.ob) == (["hips", "shin"] if extend else ["shin"])
-
-
-def test_that_is_one_step_back():
-    rig = walking_leg()
-    enter("POSE", rig.ob, "hips")
-    bpy.ops.ed.undo_push(message="before")
-    bpy.ops.analytic_ik.select_chain(tip="shin")
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    ob = bpy.data.objects["leg"]
-    assert (ob.data.bones.active.name, selected_bone_names(ob)) == ("hips", ["hips"])
 
 
 @pytest.mark.parametrize("tip", ["", "nose", "hips"])

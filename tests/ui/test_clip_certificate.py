@@ -19,8 +19,6 @@ from ..rig.rigs import update
 from ..scenes import curve_bags, enter
 from .layouts import certificate_panel
 
-pytestmark = pytest.mark.versions
-
 as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
 FAR = range(5, 8)
 """Frames at which a foot is lifted out of reach."""

@@ -125,17 +125,6 @@ def test_the_pose_of_controls_with_keys_is_snapped_over_theirs(ask):
     assert (values["frame_start"], values["frame_end"]) == (1, 12)
 
 
-def test_what_is_given_is_what_is_offered(ask):
-    captured()
-    given = {"use_range": False, "frame_start": 3, "frame_end": 4}
-    assert ask("snap_targets", **given).values == given
-
-
-def test_a_chain_without_enough_bones_is_asked_about_too(ask):
-    captured().tip.analytic_ik_chain_count = 9
-    assert not ask("snap_targets").values["use_range"]
-
-
 @pytest.mark.parametrize("by", [{"use_range": True}, {"frames_to_snap": "RANGE"}])
 def test_scripts_choose_the_range_by_either_name(by, capfd):
     rig = captured()
@@ -264,6 +253,7 @@ def test_plant_feet_takes_the_selected_curve_as_its_path(ask):
     assert "path_stride" not in ask("plant_feet", path_fit=True).shown.properties
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["bake", "check", "plant_feet", "root_motion", "in_place", "travel", "make_loop"])
 def test_clips_are_listed_where_there_are_several(ask, name):
     rigged_character(True)
@@ -323,6 +313,7 @@ def test_the_others_ask_for_the_hips_alone(name, ask):
     assert ask("join_clips").shown.properties == ["clip", "body"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["bake", "check", "plant_feet", "make_loop"])
 def test_the_list_of_a_hundred_clips_scrolls(name, ask):
     ob = rigged_character(True)

@@ -14,8 +14,6 @@ from ik_addon.ui.operators.stepped import running
 from ..rig.rigs import update
 from ..scenes import EXACT, enter, go_to, missed_world, walking_leg, whole_state
 
-pytestmark = pytest.mark.versions
-
 OPERATORS = {
     "bake": range_operators.ANALYTIC_IK_OT_bake,
     "check": range_operators.ANALYTIC_IK_OT_check,
@@ -111,6 +109,7 @@ def assert_as_before(window: Window, rig, before: dict) -> None:
         assert missed_world(rig) < EXACT * 2.0
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("ticks", [0, 1, 3])
 def test_esc_leaves_everything_as_it_was(name, ticks, monkeypatch):

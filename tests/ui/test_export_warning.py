@@ -111,12 +111,6 @@ def test_the_export_menu_says_it_with_the_button_that_helps():
     assert in_menu().labels == []
 
 
-def test_nothing_is_said_where_nothing_is_wrong():
-    character(shifted=False)
-    assert in_menu().labels == []
-    assert in_gltf("NLA_TRACKS").labels == []
-
-
 def test_the_dialog_of_gltf_says_it_in_the_mode_that_is_concerned():
     character()
     assert SAYS in in_gltf("NLA_TRACKS").text()

@@ -13,8 +13,6 @@ from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, upd
 from ..scenes import enter, select, select_bones, walking_leg
 from .layouts import drawn, is_shown
 
-pytestmark = pytest.mark.versions
-
 
 def with_pole() -> Rig:
     rig = walking_leg()

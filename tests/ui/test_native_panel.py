@@ -12,8 +12,6 @@ from ..rig.rigs import Rig, update
 from ..scenes import enter, second_chain, walking_leg
 from .layouts import chain_panel, drawn, is_shown
 
-pytestmark = pytest.mark.versions
-
 
 def native_leg(**settings: object) -> Rig:
     rig = walking_leg(**settings)

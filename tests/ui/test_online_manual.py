@@ -9,8 +9,6 @@ import pytest
 
 from ik_addon.ui.panels import preferences as online_manual
 
-pytestmark = pytest.mark.versions
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 

@@ -14,7 +14,6 @@ from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
 from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, go_to, select, slide, whole_state
-from ..troubles import CASES, shown_cure
 
 TIP = 'shin "L" {0} {bone} %s \\ 足'
 """What is in a bone's name is nobody's business."""
@@ -183,35 +182,6 @@ def test_one_bone_with_keys_under_its_chain_is_named():
     assert [note.sentence for note in notes_of(rig.ob, TIP)] == [
         f"Bone '{TIP}' has keys, and the controls do not follow them. Snap the controls, or mute the keys"
     ]
-
-
-CURED = {
-    "NEW_TARGET": f"follows the new Empty '{TIP} target'",
-    "BRING_BACK_TARGET": "brought back 'leg target'",
-    "BRING_BACK_POLE": "brought back 'gone'",
-    "CLEAR_POLE": "bends as its FK pose does, without a pole",
-    "FEWER_BONES": "has a chain of ",
-    "AUTO_SOLVER": "uses the automatic solver",
-    "POSE_POSITION": "is in Pose Position",
-    "REMOVE_DRIVERS": "no driver sets its ",
-    "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is muted",
-    "REMOVE_CHAIN": "its chain was removed",
-    "RESET_SCALE": "has its own size again",
-    "SHOW_TARGET": "its target 'leg target' is shown",
-    "FOLLOW_MOTION": "its controls follow frames 1-13",
-    "MUTE_KEYS": "the keys of its chain's bones are muted",
-    "MUTE_SWITCH": "its chain is turned on and off by hand",
-}
-
-
-@pytest.mark.parametrize("kind", CURED)
-def test_a_cure_says_what_it_did_to_which_bone(kind, capfd):
-    rig = named_leg()
-    next(problem for problem, _, cure in CASES if cure == kind)(rig)
-    update()
-    wanted = shown_cure(rig, "", kind)
-    ik.cure(**wanted)
-    assert f"Bone '{wanted['bone']}': {CURED[kind]}" in capfd.readouterr().out
 
 
 # Legs

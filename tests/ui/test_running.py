@@ -1,18 +1,15 @@
 """What runs in the window: how far it is, and that nothing else starts meanwhile."""
 
 from collections.abc import Generator
-from types import SimpleNamespace
 
 import bpy
 import pytest
 
 import ik_addon
-from ik_addon.ui.operators.stepped import SteppedOperator, end_running, running, start_running
+from ik_addon.ui.operators.stepped import end_running, running, start_running
 
 from ..rig.rigs import leg
 from ..scenes import enter
-
-pytestmark = pytest.mark.versions
 
 
 def work(closed: list) -> Generator:
@@ -44,19 +41,6 @@ def test_it_tells_how_far_it_is_and_how_long_it_will_take():
     assert str(now).startswith("Baking: 30 of 120, ")
     end_running()
     assert running() is None
-
-
-def test_what_is_cancelled_ends_and_says_that_nothing_was_changed():
-    closed, said = [], []
-    next(start_running("Baking", work(closed)).steps)
-    operator = SimpleNamespace(
-        label="Baking",
-        report=lambda kind, text: said.append((kind, text)),
-        cancel=lambda context: end_running(),
-    )
-    assert SteppedOperator.modal(operator, bpy.context, SimpleNamespace(type="ESC")) == {"CANCELLED"}
-    assert said == [({"INFO"}, "Baking was cancelled, nothing was changed")]
-    assert closed == ["closed"] and running() is None
 
 
 @pytest.mark.parametrize("operator", ["bake", "check", "snap_targets", "snap_pose"])

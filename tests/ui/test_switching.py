@@ -53,15 +53,6 @@ def test_nothing_jumps(way, influence):
     assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
 
 
-def test_there_and_back_again():
-    rig = posed()
-    before = pose_of(rig.ob)
-    for way in ("fk", "ik", "fk", "ik"):
-        getattr(bpy.ops.analytic_ik, f"switch_to_{way}")()
-    bpy.context.view_layer.update()
-    assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
-
-
 def test_auto_keying_gets_its_keys():
     rig = posed()
     before = pose_of(rig.ob)
@@ -81,12 +72,6 @@ def test_auto_keying_gets_its_keys():
         assert rig.tip.analytic_ik_influence == value
     go_to(4)
     assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
-
-
-def test_without_auto_keying_there_is_no_key():
-    rig = posed()
-    bpy.ops.analytic_ik.switch_to_fk()
-    assert keyed_paths(rig.ob, 4.0) == set()
 
 
 @pytest.mark.parametrize("way", ["fk", "ik"])
