@@ -54,7 +54,7 @@ class ANALYTIC_IK_OT_grab(DragsInView):
 
     bl_idname = "analytic_ik.grab"
     bl_label = "Grab"
-    needs = (in_pose_mode, not_editable)
+    needs = (not_editable, in_pose_mode)
     on_active_object = True
 
     bone: StringProperty(
@@ -240,7 +240,7 @@ class ANALYTIC_IK_OT_pin(ChainOperator):
 
     bl_idname = "analytic_ik.pin"
     bl_label = "Pin"
-    needs = (in_pose_mode, not_editable)
+    needs = (not_editable, in_pose_mode)
     on_active_object = True
 
     bone: StringProperty(name="Bone", description="Bone of the limb; empty for the active one", options={"SKIP_SAVE"})
