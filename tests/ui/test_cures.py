@@ -53,6 +53,7 @@ CURED = {
     "NEW_TARGET": "follows the new Empty 'shin target'",
     "BRING_BACK_TARGET": "brought back 'leg target'",
     "BRING_BACK_POLE": "brought back 'gone'",
+    "CLEAR_END_BONE": "ends its chain at its tail",
     "CLEAR_POLE": "bends as its FK pose does, without a pole",
     "FEWER_BONES": "has a chain of ",
     "AUTO_SOLVER": "uses the automatic solver",

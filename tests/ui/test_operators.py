@@ -408,7 +408,7 @@ def test_what_has_something_to_act_on_is_not_greyed_out():
     )
 
 
-@pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])
+@pytest.mark.parametrize("scene", [nothing, an_empty])
 def test_without_an_armature_to_act_on_they_say_what_is_needed(scene):
     scene()
     said = r"no armature to work on. Make an armature, or a control of a chain, the active object"
