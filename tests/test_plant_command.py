@@ -164,6 +164,7 @@ def test_bad_files_are_named_and_the_others_go_on(folder, capsys):
     assert [bool(entry["error"]) for entry in entries] == [True, True, True, False]
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".fbx", ".gltf"])
 def test_other_formats_hold_the_planted_motion_too(folder, suffix):
@@ -219,6 +220,7 @@ def with_legs_muted(ob: bpy.types.Object) -> None:
 # Each option
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("suffix", [".fbx", ".glb"])
 def test_files_with_fewer_keys_are_smaller(folder, suffix):
     sizes = []

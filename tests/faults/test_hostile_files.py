@@ -104,6 +104,7 @@ def test_nothing_is_raised(case, tmp_path, capfd):
     assert "ik_addon" not in said
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", [name for name, values in hostile.NUMBERS.items() if not name.startswith("record")])
 def test_a_setting_that_is_no_number_is_told_and_any_other_is_in_its_range(name, tmp_path):
     for value in hostile.NUMBERS[name]:
@@ -174,6 +175,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_is_kept_as_text_may_be_any_text(text, tmp_path, capfd):
     def make() -> None:

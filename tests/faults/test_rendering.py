@@ -203,12 +203,14 @@ def test_pictures_are_those_of_the_bake(name, tmp_path):
     assert_bake_shows(render)
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", WAYS)
 def test_a_still_between_two_frames_is_that_of_the_bake(name, tmp_path):
     filmed(name)
     assert_bake_shows(lambda: stills(tmp_path, (3.5, 6.25)), parts=4)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize(
     ("name", "position"),
     [
@@ -235,6 +237,7 @@ def test_motion_blur_is_that_of_the_bake(name, position, tmp_path):
         assert differing(blurred, still(tmp_path, 6)) > DIFFERENT / 2.0
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", WAYS)
 def test_data_that_a_render_keeps_is_no_old_pose(name, tmp_path):
     filmed(name)
@@ -242,7 +245,7 @@ def test_data_that_a_render_keeps_is_no_old_pose(name, tmp_path):
     assert_bake_shows(lambda: animation(tmp_path, range(3, 6)) | stills(tmp_path, (10,)))
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("left_out", ["first", "second"])
 @pytest.mark.parametrize("name", WAYS)
 def test_each_view_layer_shows_the_bake_also_where_one_leaves_the_armature_out(name, left_out, tmp_path):
@@ -335,6 +338,7 @@ def test_rendering_leaves_the_viewport_at_its_frame(tmp_path):
     assert rig.missed() < 1e-5
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["nothing", "object_carried", "fk_key_moved", "scales_keyed"])
 def test_a_linked_leg_is_rendered_as_it_is_in_its_own_file(name, tmp_path):
     filmed(name)

@@ -349,6 +349,7 @@ BEASTS = [
 ]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "family",
     [family if k < 2 else pytest.param(family, marks=pytest.mark.slow) for k, family in enumerate(BEASTS)],

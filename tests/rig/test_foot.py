@@ -461,6 +461,7 @@ def standing_leg(seed: int, **made: bool) -> Rig:
     return rig
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("toe_angle", [pi / 4.0, 0.3, 0.0])
 @pytest.mark.parametrize("seed", range(7))
 def test_a_foot_rolls_over_ball_toe_and_heel_whatever_way_it_is_turned(seed, toe_angle):

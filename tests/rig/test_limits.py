@@ -165,6 +165,7 @@ def test_targets_of_legal_poses_are_reached(record_property):
     assert sum(together) / len(together) >= 0.99
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize("with_pole", [True, False])
 @pytest.mark.parametrize("seed", range(20))
@@ -207,7 +208,7 @@ POLE = (2.0, 0.5, 1.2)
 
 
 def test_limits_of_the_root_hold_beside_a_pole():
-    """Blender's own IK lets go of the root's limits as soon as there is a pole; see the test below."""
+    """Blender's own IK lets go of the root's limits as soon as there is a pole."""
     rig = stiff_hip()
     judge = Judge(rig)
     rig.tip.analytic_ik_pole_target = new_empty("pole", POLE)
@@ -216,18 +217,6 @@ def test_limits_of_the_root_hold_beside_a_pole():
         rig.target.place((0.2 * x, -0.3, 0.4))
         assert judge.broken() == {}
         assert max(aside(rig)) < radians(5.0) + HELD
-
-
-def test_blenders_own_ik_lets_go_of_them():
-    """Not a law of ours: that there is a reason for the one above."""
-    rig = stiff_hip()
-    constraint = rig.tip.constraints.new("IK")
-    constraint.target, constraint.chain_count = rig.target.ob, 2
-    constraint.pole_target = new_empty("pole", POLE)
-    posed = evaluated_copy(rig.ob).pose.bones["thigh"]
-    rest = posed.parent.matrix @ posed.parent.bone.matrix_local.inverted() @ posed.bone.matrix_local
-    _, z, twist = swing_and_twist((rest.inverted() @ posed.matrix).to_quaternion())
-    assert max(abs(twist), 2.0 * abs(z)) > radians(10.0)
 
 
 # While time goes by, and while one edits
@@ -321,16 +310,6 @@ def test_a_limit_that_changes_is_followed_at_once(change):
         setattr(rig.tip, f"use_ik_limit_{axis}", False)
     rig.tip.analytic_ik_use_cone = rig.tip.analytic_ik_use_min_bend = False
     assert rig.missed() < EXACT
-
-
-def test_a_cone_can_be_changed_while_it_counts():
-    rig, _ = swinging_leg()
-    rig.target.place((0.0, -0.2, 1.5))
-    narrow_cone(rig.tip)
-    for cone in (0.2, 1.2, 0.0, 0.7):
-        rig.tip.analytic_ik_cone = cone
-        update()
-        assert bend_of_knee(rig) == pytest.approx(cone, abs=HELD)
 
 
 # Limits that are none

@@ -86,7 +86,7 @@ def rename(ob: bpy.types.Object, random: Random) -> bool:
     return went
 
 
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("with_a_copy", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_poses_are_as_before_and_nothing_is_printed(seed, with_a_copy, capfd):

@@ -474,13 +474,6 @@ def a_child_of_a_curve_that_is_no_path():
 # Scenes that are not
 
 
-@refused("'moving' has the constraint 'Copy Location'")
-def an_object_with_a_constraint():
-    ob = moving()
-    ob.constraints.new("COPY_LOCATION").target = new_empty("target", (5.0, 5.0, 5.0))
-    return ob, ""
-
-
 @refused("animation sets the constraints of 'moving'")
 def a_constraint_that_wakes_up():
     ob = moving()
@@ -500,13 +493,6 @@ def a_constraint_that_is_driven():
     constraint.target = new_empty("target", (5.0, 5.0, 5.0))
     drive(constraint, "enabled", expression="frame > 5")
     constraint.mute = True
-    return ob, ""
-
-
-@refused("a driver sets the location of 'moving'")
-def a_driven_location():
-    ob = moving()
-    drive(ob, "location", 1)
     return ob, ""
 
 
@@ -542,13 +528,6 @@ def a_keyed_parent_inverse():
 
 
 @refused("'moving' plays NLA strips")
-def a_strip():
-    ob = moving()
-    push_down(ob, mute=False)
-    return ob, ""
-
-
-@refused("'moving' plays NLA strips")
 def a_strip_below_an_action():
     ob = moving()
     push_down(ob, mute=False)
@@ -566,20 +545,6 @@ def a_track_alone():
     return ob, ""
 
 
-@refused("the action of 'moving' is blended", needlessly=True)
-def a_blended_action():
-    ob = moving()
-    ob.animation_data.action_influence = 0.5
-    return ob, ""
-
-
-@refused("the action of 'moving' is blended", needlessly=True)
-def an_added_action():
-    ob = moving()
-    ob.animation_data.action_blend_type = "ADD"
-    return ob, ""
-
-
 @refused("'moving' is in NLA tweak mode")
 def a_tweaked_strip():
     ob = moving()
@@ -591,16 +556,6 @@ def a_tweaked_strip():
     ob.animation_data.use_tweak_mode = True
     assert ob.animation_data.use_tweak_mode
     return ob, ""
-
-
-@refused("'cube' is a rigid body")
-def a_rigid_body():
-    bpy.ops.mesh.primitive_cube_add(location=(0.0, 0.0, 5.0))
-    cube = bpy.context.object
-    cube.name = "cube"
-    bpy.ops.rigidbody.world_add()
-    bpy.ops.rigidbody.object_add()
-    return cube, ""
 
 
 @refused("'child' is parented to 'Rig' by its bone")
@@ -656,14 +611,6 @@ def a_child_of_a_curve_that_becomes_a_path():
     key(curve, "use_path", [False, True, True, False])
     curve.use_path = False
     return child, ""
-
-
-@refused("'moving' has the constraint 'Limit Location'")
-def a_parent_with_a_constraint():
-    parent = moving()
-    limit = parent.constraints.new("LIMIT_LOCATION")
-    limit.use_max_x, limit.max_x = True, -3.0
-    return child_of(child_of(parent, "middle"), "last"), ""
 
 
 @refused("'top' plays NLA strips")
@@ -792,13 +739,6 @@ def a_bone_in_the_chain_of_an_ik_that_wakes_up():
     ik.target, ik.chain_count, ik.mute = new_empty("target", (1.0, 2.0, 2.0)), 2, True
     drive(ik, "enabled", expression="frame > 5")
     return rig, "1"
-
-
-@refused("'Rig' plays NLA strips")
-def a_bone_of_a_strip():
-    rig = rope()
-    push_down(rig, mute=False)
-    return tip_of(rig)
 
 
 @refused("'Rig' has no bone 'gone'", needlessly=True)
@@ -943,15 +883,6 @@ def test_long_lines_of_bones_and_of_parents():
     for thing, expected in zip(things, played(things, (1, 5)), strict=True):
         # Blender multiplies in single precision, twelve hundred times.
         assert difference(sampled(thing, Sampler((1, 5))), expected) < 1e-3
-
-
-def test_parents_never_go_round_in_a_circle():
-    """Blender sees to it: what goes up from an object comes to an end."""
-    first, second = new_empty("first"), new_empty("second")
-    second.parent = first
-    first.parent = second
-    assert first.parent is None
-    assert not_simple(second) == ""
 
 
 def test_remapped_time_is_not_plain():

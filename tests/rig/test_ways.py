@@ -1,35 +1,12 @@
 """What is said of how a chain is solved, and of what should not happen."""
 
 import bpy
-import pytest
 
 from ik_addon.rig.blender import sampling as simple
 from ik_addon.rig.live import handlers as live
-from ik_addon.rig.live import state as live_state
-from ik_addon.rig.model.order import ChainName
 
 from ..scenes import go_to, walking_leg
-from .rigs import Rig, update
-
-
-def way_of(rig: Rig) -> str:
-    """As the panel says it, once the chain has been solved at a frame or two."""
-    for frame in (2, 3, 1):
-        go_to(frame)
-    return live_state.way_of(bpy.context.scene, ChainName(rig.ob.name, rig.bones[-1]))
-
-
-def test_a_sound_chain_is_solved_before_the_frame():
-    assert way_of(walking_leg()) == "Ahead of the Frame"
-
-
-@pytest.mark.parametrize("on", [True, False])
-def test_a_chain_whose_switch_is_animated_is_solved_after_the_frame(on):
-    rig = walking_leg()
-    rig.tip.analytic_ik_enabled = on
-    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
-    update()
-    assert way_of(rig) == "After the Frame (its switch is animated)"
+from .rigs import update
 
 
 def test_an_action_of_several_layers_is_not_sampled(monkeypatch):
