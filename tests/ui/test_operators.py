@@ -30,7 +30,7 @@ from ..scenes import (
     whole_state,
 )
 from ..travel.walkers import Walk, walker
-from .layouts import an_empty, edit_mode, nothing
+from .layouts import an_empty, nothing
 
 pytestmark = pytest.mark.versions
 
