@@ -114,6 +114,37 @@ def path_walked(folder: Path) -> d.Steps:
     yield from film(folder, "A point is moved, and Update Feet pressed", 24, walked(1, 120))
 
 
+# Corrections
+
+STEP, AROUND = 40, (24, 60)
+"""A frame in which the left foot stands, and the frames that are shown."""
+
+
+def moved_foot() -> d.Steps:
+    """The planted capture, with the left foot moved to the side at a frame where it stands."""
+    yield from rigged("EMPTIES")
+    bpy.data.objects["Hill"].hide_set(True)
+    plant(footprints=True)
+    select(rig())
+    go(STEP)
+    place = bpy.data.objects["Foot.L"].location.copy()
+    look((place.x - 0.1, place.y, 0.45), 40.0, 14.0, 3.4)
+    bpy.data.objects["Foot.L"].location.x += 0.16
+
+
+def one_key(folder: Path) -> d.Steps:
+    yield from moved_foot()
+    bpy.data.objects["Foot.L"].keyframe_insert("location", frame=STEP)
+    yield from film(folder, "One new key: the foot jumps", 36, walked(*AROUND))
+
+
+def corrected(folder: Path) -> d.Steps:
+    yield from moved_foot()
+    with d.over():
+        bpy.ops.analytic_ik.apply_correction()
+    yield from film(folder, "Corrected: the whole step moves, and stands", 36, walked(*AROUND))
+
+
 # The tutorial
 
 
@@ -284,6 +315,7 @@ def setting_ground() -> d.Steps:
 PICTURES: dict[str, Callable[[], d.Steps]] = {
     "plant_feet": moving_picture("plant_feet", slide_and_stand),
     "clip_capture": moving_picture("clip_capture", partial(slide_and_stand, count=25)),
+    "capture_corrected": moving_picture("capture_corrected", one_key, corrected),
     "path_walked": moving_picture("path_walked", path_walked),
     "hill_captured": moving_picture("hill_captured", hill_captured),
     "hill_planted": moving_picture("hill_planted", hill_planted),

@@ -13,10 +13,9 @@ from .options import ARRIVED, EXACT, FASTEST_STAND, SETTLE_RADIUS, SETTLE_TIME, 
 
 @dataclass(frozen=True)
 class Lock:
-    """A heel or ball that stands still, or moves with what it is held to.
+    """A heel or ball that stands still.
 
-    leg: its number. point: 0 for the heel, 1 for the ball. first, last: frames. place: (3,), in the world; (n, 3) in
-    each of these frames if it moves.
+    leg: its number. point: 0 for the heel, 1 for the ball. first, last: frames. place: (3,), in the world.
     """
 
     leg: int
@@ -28,9 +27,9 @@ class Lock:
 
 @dataclass(frozen=True)
 class Flat:
-    """A foot of which heel and ball stand still, or move with what it is held to.
+    """A foot of which heel and ball stand still.
 
-    leg: its number. first, last: frames. foot: (3, 3), its orientation; (n, 3, 3) in each of these frames if it moves.
+    leg: its number. first, last: frames. foot: (3, 3), its orientation.
     """
 
     leg: int
@@ -290,16 +289,9 @@ def within(anchors: Anchors, own: slice) -> Anchors:
 
     def cut(each):
         first, last = max(each.first, own.start), min(each.last, own.stop - 1)
-        name, moving = ("foot", 3) if isinstance(each, Flat) else ("place", 2)
-        numbers = _rows(getattr(each, name), moving, each.first, first, last)
-        return replace(each, first=first - own.start, last=last - own.start, **{name: numbers})
+        return replace(each, first=first - own.start, last=last - own.start)
 
     def inside(each) -> bool:
         return each.first < own.stop and each.last >= own.start
 
     return Anchors(tuple(map(cut, filter(inside, anchors.locks))), tuple(map(cut, filter(inside, anchors.flats))))
-
-
-def _rows(numbers: np.ndarray, moving: int, start: int, first: int, last: int) -> np.ndarray:
-    """What stands, or of what moves the frames from the first to the last."""
-    return numbers[first - start : last - start + 1] if numbers.ndim == moving else numbers

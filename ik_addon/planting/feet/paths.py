@@ -80,10 +80,6 @@ def _turned(clip: LegMotion, leg: int, flats: list[Flat], options: Options) -> n
         turns = vectors_of(flat.foot @ clip.feet[leg, span].swapaxes(1, 2))
         # Half a turn has two vectors: those of one foot, and of the next, are on one side.
         vectors[span] = same_way(turns, same_way(turns[0], before))
-        if flat.foot.ndim == 3:
-            # What goes round with a wheel leaves it by the shorter way.
-            late = slice(len(turns) // 2, None)
-            vectors[span][late] = same_way(turns[late], turns[-1])
         before, known[span] = vectors[flat.last], True
     return faded_turns(vectors, known, clip, options) @ clip.feet[leg]
 
