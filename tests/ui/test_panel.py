@@ -428,6 +428,8 @@ def test_rendering_is_a_matter_of_the_render_properties():
     assert "Rendering live chains? Lock the interface first" in shown.text()
     bpy.ops.analytic_ik.lock_interface()
     assert not is_shown(properties_panel.ANALYTIC_IK_PT_render)
+    with pytest.raises(RuntimeError, match="is already locked while rendering"):
+        bpy.ops.analytic_ik.lock_interface()
 
 
 def test_the_sidebar_is_opened_in_a_3d_view_only():
