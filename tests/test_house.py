@@ -5,6 +5,7 @@ Nothing is imported here: the sources are parsed, so that an import inside a fun
 
 import ast
 import re
+import subprocess
 import sys
 
 import pytest
@@ -209,6 +210,11 @@ def test_no_module_takes_anything_from_a_module_of_tests():
     tests = CHECKOUT / "tests"
     found = {path.relative_to(tests).as_posix(): imports_of_tests(path.read_text()) for path in tests.rglob("*.py")}
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_no_merge_is_left_half_done():
+    marks = ["git", "grep", "-nE", "^(<<<<<<<|>>>>>>>) "]
+    assert subprocess.run(marks, cwd=CHECKOUT, capture_output=True, text=True).stdout == ""
 
 
 # Where a chain's controls are read one by one; all others ask `target_and_pole`, or read a chain.
