@@ -21,6 +21,8 @@ from .walk import Walk
 
 LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
+LOW_STEPS = 1.5
+"""Steps over which hips go down for longer ones, to either side: over fewer they bob as steps differ."""
 IN_AIR = 4.0
 """Leg lengths that a foot in the air may be from its hip before it makes way."""
 GRAVITY = 11.5
@@ -96,26 +98,27 @@ class Brought:
 def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
     """The clip along a path, not planted yet: it stands there as well as it did."""
     clip = walk.clip
-    times = np.arange(clip.frame_count, dtype=float)
-    body_turns, body_shifts = along.maps(walk, times, along.lean)
+    body_turns, body_shifts = along.maps(walk, np.arange(clip.frame_count, dtype=float), along.lean)
     turns, shifts = along.maps(walk, walk.times)
     hips, body_knees = (applied(body_turns, points) + body_shifts for points in (clip.hips, clip.knees))
-    ankles, balls, foot_knees = (applied(turns, points) + shifts for points in (clip.ankles, clip.balls, clip.knees))
-    stands = standing(walk.anchors, ankles.shape[:2])
+    ankles, planted, balls, foot_knees = (
+        applied(turns, points) + shifts for points in (clip.ankles, walk.planted, clip.balls, clip.knees)
+    )
+    feet, stands = turns @ clip.feet, standing(walk.anchors, ankles.shape[:2])
     reaches, (longest, shortest) = clip.reaches[:, None], leg_limits(clip, options)
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
-    far = np.where(stands, extensions, IN_AIR * reaches), np.where(stands, longest, IN_AIR * reaches)
     falls, captured = (
-        lowering(*each, shortest * stands)[0] for each in ((ankles - hips, far[0]), (clip.ankles - clip.hips, far[1]))
+        lowering(offsets, np.where(stands, far, IN_AIR * reaches), shortest * stands)[0]
+        for offsets, far in ((planted - hips, extensions), (walk.planted - clip.hips, longest))
     )
-    low = above((falls - captured).clip(0.0), walk.step)[:, None] * UP
+    low = above((falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips = hips - low
-    feet = turns @ clip.feet
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
     moves = swung(clip, ankles - hips, heights, stands, options)
     ankles = ankles + moves
+    calm_time = (1.0 - share) * clip.calm_time + share * max(clip.calm_time, walk.step / clip.fps)
     there = replace(
         clip,
         hips=hips,
@@ -125,5 +128,6 @@ def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
         feet=feet,
         skins=clip.skins_at(ankles, feet),
         extensions=extensions,
+        calm_time=float(calm_time),
     )
     return Brought(there, body_turns, body_shifts - low)
