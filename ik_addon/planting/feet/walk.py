@@ -223,6 +223,12 @@ class Walk:
         return headings, np.concatenate([np.arange(first, last + 1) for first, last in stretches])
 
     @property
+    def aheads(self) -> np.ndarray:
+        """(legs,), how far each hip is ahead of the way's place on average."""
+        places, headings, *_ = self.way.at(np.arange(self.clip.frame_count))
+        return np.sum((self.clip.hips - places)[..., :2] * unit(headings), axis=-1).mean(axis=1)
+
+    @property
     def _toes(self) -> float:
         """Where the feet point at first, all together."""
         along = self.sole.points[:, BALL] - self.sole.points[:, HEEL]

@@ -1,5 +1,6 @@
 """The curve that a character walks along: read, and made from a clip."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import dist
@@ -16,8 +17,10 @@ from ..feet.anchors import anchors_of, joined
 from ..feet.clip import applied
 from ..feet.options import Options
 from ..feet.path import GroundPath, path_of
+from ..feet.spine import Move
 from ..feet.treadmill import Stage, Standing
 from ..feet.walk import Walk
+from .riders import Riders
 
 _POINTS = 64
 """Of each segment of a curve, of which the path is made."""
@@ -33,24 +36,31 @@ _SAME = 0.5
 class WalkAlong:
     """A clip on a curve.
 
-    stage: the clip there. turns, shifts: (T, 3, 3) and (T, 3), how the body is brought there from where it was
-    captured. figures: what the report says of it.
+    stage: the clip there. body: how the body is brought there from where it was captured. spines: the same of each bone
+    of each spine. figures: what the report says of it.
     """
 
     stage: Stage
-    turns: np.ndarray
-    shifts: np.ndarray
+    body: Move
+    spines: list[list[Move]]
     figures: dict
 
 
-def walk_along(stage: Stage, curve: bpy.types.Object, options: Options) -> WalkAlong:
-    """A clip on a curve; one that was made in place goes there as fast as its ground passes."""
+def walk_along(
+    stage: Stage, curve: bpy.types.Object, options: Options, riders: Riders, rows: Sequence[np.ndarray]
+) -> WalkAlong:
+    """A clip on a curve; one that was made in place goes there as fast as its ground passes.
+
+    riders, rows: what goes along, and what was read of it.
+    """
     seen, sole = stage.seen, stage.sole
     walk = walk_of(stage)
     along = _along(walk, curve, options)
-    there = brought(walk, along, options)
-    times = np.arange(seen.frame_count)[:, None] / seen.fps
-    shifts = there.shifts - applied(there.turns, times * stage.ground.velocity)
+    away = np.arange(seen.frame_count)[:, None] / seen.fps * stage.ground.velocity
+    there = brought(walk, along, options, riders.spines_read(rows, away))
+    body, *spines = (
+        [(turns, shifts - applied(turns, away)) for turns, shifts in own] for own in ([there.body], *there.spines)
+    )
     walked = along.stride * walk.way.length
     figures = {
         "object": curve.name,
@@ -62,7 +72,7 @@ def walk_along(stage: Stage, curve: bpy.types.Object, options: Options) -> WalkA
         "from_clip": along.base is not None,
     }
     ground = Standing(np.zeros(3), stage.ground.heights)
-    return WalkAlong(Stage(there.clip, sole, ground, stage.contacts), there.turns, shifts, figures)
+    return WalkAlong(Stage(there.clip, sole, ground, stage.contacts), body[0], spines, figures)
 
 
 def walk_of(stage: Stage) -> Walk:
