@@ -326,3 +326,10 @@ def test_the_path_of_another_clip_is_a_curve_like_any_other(walker):
     report = plant(bpy.context, tips, range(60, 121), path=curve, options=Options(anyway=True))
     assert not report["path"]["from_clip"]
     assert slides(walker, report, range(60, 121)) < 3e-5
+
+
+def test_a_walk_whose_time_is_stretched_stands_along_a_path(walker):
+    keys_changed(walker, lambda path, index, co: (co.x + 8.0 * (1.0 - cos(co.x / 20.0)), co.y))
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), options=Options(anyway=True))
+    assert report["path"]["end"] > 0.5 * LEG
+    assert slides(walker, report, FRAMES) < 1e-5

@@ -120,8 +120,8 @@ def test_where_a_walk_stands_nothing_moves():
     stands = {name: np.concatenate((own, np.repeat(own[:, -1:], 120, axis=1)), axis=1) for name, own in stands.items()}
     contacts = np.concatenate((truth, np.repeat(truth[..., -1:], 120, axis=2)), axis=2)
     _, there, _ = on_path(replace(clip, **stands), contacts, CURVES["circle"])
-    assert np.abs(np.diff(there.turns[-60:], axis=0)).max() < 1e-6
-    assert np.linalg.norm(np.diff(there.shifts[-60:], axis=0), axis=1).max() < 1e-6
+    assert np.abs(np.diff(there.body[0][-60:], axis=0)).max() < 1e-6
+    assert np.linalg.norm(np.diff(there.body[1][-60:], axis=0), axis=1).max() < 1e-6
 
 
 def test_a_walk_that_only_stands_goes_to_the_beginning_of_its_path():
@@ -168,9 +168,9 @@ def stances_of_points(planned):
 def test_the_body_leans_into_a_bend_and_feet_do_not():
     clip, truth = walk()
     upright, leaning = (on_path(clip, truth, CURVES["circle"], Options(path_lean=lean))[1] for lean in (0.0, 1.0))
-    side = np.cross(UP, leaning.turns @ (1.0, 0.0, 0.0))
-    assert (np.sum(side * (leaning.turns @ UP), axis=1)[60:-60] > 0.01).all()
-    assert np.abs(upright.turns @ UP - UP).max() < 1e-12
+    side = np.cross(UP, leaning.body[0] @ (1.0, 0.0, 0.0))
+    assert (np.sum(side * (leaning.body[0] @ UP), axis=1)[60:-60] > 0.01).all()
+    assert np.abs(upright.body[0] @ UP - UP).max() < 1e-12
     stands = truth.any(axis=1)
     assert np.abs(upright.clip.ankles - leaning.clip.ankles)[stands].max() == 0.0
 
@@ -188,7 +188,7 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
         return
     clip, truth = walk(legs=legs, seconds=4.0, fps=30.0)
     _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
-    assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
+    assert np.isfinite(planned.ankles).all() and np.isfinite(there.body[0]).all()
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
 
 

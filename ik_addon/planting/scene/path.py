@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import dist
 
 import bpy
 import numpy as np
-from mathutils.geometry import interpolate_bezier
 
 from ... import messages
 from ...rig.blender.dependencies import carriers
@@ -125,26 +123,12 @@ def check_path(curve: bpy.types.Object, ob: bpy.types.Object) -> None:
 
 
 def points_of(curve: bpy.types.Object) -> tuple[np.ndarray, bool]:
-    """Points (n, 3) of the first spline of a curve object, in the world, and whether it is closed."""
-    splines = curve.data.splines
-    if not splines:
+    """Points (n, 3) of the first spline of a curve object, in the world, and whether it is closed.
+
+    As Blender draws it, without any thickness.
+    """
+    if not curve.data.splines:
         return np.zeros((0, 3)), False
-    spline = splines[0]
-    if spline.type == "BEZIER":
-        knots = [*spline.bezier_points, *spline.bezier_points[: int(spline.use_cyclic_u)]]
-        points = [knots[0].co]
-        for one, other in pairwise(knots):
-            points += interpolate_bezier(one.co, one.handle_right, other.handle_left, other.co, _POINTS)[1:]
-        points = points[: -1 if spline.use_cyclic_u else None]
-    elif spline.type == "NURBS":
-        points = _drawn(curve)
-    else:
-        points = [point.co.to_3d() for point in spline.points]
-    return np.array([curve.matrix_world @ point for point in points], float).reshape(-1, 3), spline.use_cyclic_u
-
-
-def _drawn(curve: bpy.types.Object) -> list:
-    """The points of the first spline of a curve object as Blender draws it, without any thickness."""
     data = curve.data.copy()
     try:
         data.bevel_depth = data.extrude = data.offset = 0.0
@@ -154,13 +138,13 @@ def _drawn(curve: bpy.types.Object) -> list:
             data.splines.remove(spline)
         ob = bpy.data.objects.new(curve.name, data)
         try:
-            points = [vertex.co.copy() for vertex in ob.to_mesh().vertices]
+            points = [curve.matrix_world @ vertex.co for vertex in ob.to_mesh().vertices]
             ob.to_mesh_clear()
         finally:
             bpy.data.objects.remove(ob)
     finally:
         bpy.data.curves.remove(data)
-    return points
+    return np.array(points, float).reshape(-1, 3), curve.data.splines[0].use_cyclic_u
 
 
 def curve_of(walk: Walk, name: str, scene: bpy.types.Scene) -> bpy.types.Object:

@@ -58,14 +58,14 @@ class Riders:
     @contextmanager
     def sources_playing(self) -> Iterator[None]:
         """The sources of the planted action, and of what controls play, play instead of them."""
-        ob, own = self.hips.ob, [self.hips, *self.others]
+        ob = self.hips.ob
         with ExitStack() as stack:
             stack.callback(controls_follow, ob)
             stack.enter_context(source_playing(ob))
             controls_follow(ob)
             for other in {each.ob for each in self.others} - {ob}:
                 stack.enter_context(source_playing(other))
-            for control in own:
+            for control in (self.hips, *self.moving):
                 for mode in control.channels:
                     values = self.unkeyed.get(f"{control.ob.name}/{_path(control, mode)}")
                     if values is not None:
