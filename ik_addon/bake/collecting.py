@@ -376,7 +376,7 @@ def _solved(
         units = np.linalg.norm(reading.goal.to_world[:, :3, 1], axis=1) / _object(model).matrix_world.median_scale
         motion.shown = ShownChain(model, fk, units)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
-        motion.record.course, motion.record.solver = course, model.solver_name
+        motion.record.course, motion.record.solver = course, model.solver
     return motions
 
 

@@ -16,7 +16,7 @@ from ..blender.evaluation import Graphs, curves_of, is_rendering, plays_alone, s
 from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
-from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, target_and_pole
+from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, sampled_settings, target_and_pole
 from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
@@ -408,7 +408,9 @@ class ArmaturePlan:
             and reader.is_as_evaluated([self.models[k].parent])
         ]
         requests = self._requests(places, [k for k in which if k not in anew])
-        asked = {k: _Asked(own.wishes, own.ready.settings, request=own) for k, own in requests.items()}
+        asked = {
+            k: _Asked(own.wishes, sampled_settings(own.ready.settings), request=own) for k, own in requests.items()
+        }
         if anew:
             now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)
             for k, own in zip(anew, TrackReader(now, 1).readings((ob, self.chains[k]) for k in anew), strict=True):

@@ -18,7 +18,7 @@ from ..blender.dependencies import shares_of
 from ..blender.rotations import SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
 from ..blender.sampling import Sampler, stands_elsewhere
 from ..data.relation import place_of
-from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
+from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings, settings_of
 from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import FkTrack, LimbModel, fk_track
@@ -200,7 +200,7 @@ class TrackReader:
 
     def _settings(self, ob: bpy.types.Object, model: LimbModel) -> dict[str, np.ndarray]:
         tip, found = ob.pose.bones[model.tip], {}
-        for name, value in sampled_settings(tip).items():
+        for name, value in sampled_settings(settings_of(tip)).items():
             rows = np.array([float(value)])
             if name in model.keyed_settings:
                 rows = self._source.channel(ob, path_of(tip, name), [value])[:, 0]
