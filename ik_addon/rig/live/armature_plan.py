@@ -16,7 +16,7 @@ from ..blender.evaluation import Graphs, curves_of, is_rendering, plays_alone, s
 from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
-from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, sampled_settings, target_and_pole
+from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, target_and_pole
 from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
@@ -24,8 +24,8 @@ from ..model.order import objects_of
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, loans
 from ..pose.reading import SceneReader
-from ..pose.track_reading import PlacesNow, TrackReader, same_wishes
-from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each, solve_tracks
+from ..pose.track_reading import TrackReader, same_wishes
+from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -69,20 +69,6 @@ def _nothing_ahead(first: float) -> _Ahead:
 
 _Wished = tuple[Wishes, dict[str, float]]
 """Where a chain shall go, and its settings at that frame."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a chain asks for just now: read for this one frame (request), or as for many (reading)."""
-
-    wishes: Wishes
-    settings: dict[str, float]
-    request: Request | None = None
-    reading: Reading | None = None
-
-    @property
-    def wished(self) -> _Wished:
-        return self.wishes, self.settings
 
 
 class ArmaturePlan:
@@ -355,15 +341,14 @@ class ArmaturePlan:
             copy, frame = ob.evaluated_get(places.depsgraph), places.depsgraph.scene.frame_current_final
             writer = PoseWriter(ob, copy)
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
-            asked = self._asked(places, ob, which)
+            asked = self._requests(places, which)
             if not anew:
                 asked = {k: own for k, own in asked.items() if not self._shows_guess(copy, k, own)}
-            precise = _in_arrays({k: own.reading for k, own in asked.items() if own.reading})
             for k, own in asked.items():
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
                 if sampled is None or not same_wishes(sampled, own.wishes, self.chains[k].length):
-                    values = precise[k] if own.request is None else own.request.values()
+                    values = own.values()
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
                 if frame_changed and self._recallable[k]:
@@ -391,34 +376,9 @@ class ArmaturePlan:
         own = zip(ahead.which, ahead.readings, pairwise(rows), strict=True)
         return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
 
-    def _shows_guess(self, copy: bpy.types.Object, k: int, asked: "_Asked") -> bool:
+    def _shows_guess(self, copy: bpy.types.Object, k: int, asked: Request) -> bool:
         guess = self._guessed.get(k)
         return bool(guess) and guess[0] == asked.wished and self._writer.shows(copy, guess[1], self._rows[k])
-
-    def _asked(self, places: SceneReader, ob: bpy.types.Object, which: Sequence[int]) -> dict[int, "_Asked"]:
-        """What chains ask for just now. Those that are read anew at each frame are read as at many: in single precision
-        a limb that follows its own motion, and is nearly straight, bends otherwise than at the frames that were solved
-        ahead."""
-        reader = places.armature(ob)
-        anew = [
-            k
-            for k in which
-            if self.chains[k].ready is None
-            and self.models[k].body is None
-            and reader.is_as_evaluated([self.models[k].parent])
-        ]
-        requests = self._requests(places, [k for k in which if k not in anew])
-        asked = {
-            k: _Asked(own.wishes, sampled_settings(own.ready.settings), request=own) for k, own in requests.items()
-        }
-        if anew:
-            now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)
-            for k, own in zip(anew, TrackReader(now, 1).readings((ob, self.chains[k]) for k in anew), strict=True):
-                if isinstance(own, ChainError):
-                    raise own
-                settings = {name: float(rows[0]) for name, rows in own.goal.settings.items()}
-                asked[k] = _Asked(own.goal.at(0), settings, reading=own)
-        return asked
 
     def _requests(self, places: SceneReader, which: Sequence[int]) -> dict[int, Request]:
         """What chains ask for just now, each with all that are solved together with it among them."""
@@ -593,13 +553,6 @@ class ArmaturePlan:
             for k in self._with_others(found):
                 self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
         return found
-
-
-def _in_arrays(readings: Mapping[int, Reading]) -> dict[int, np.ndarray]:
-    """What chains come to that were read as for many frames, at the first one."""
-    poses = solve_tracks([*readings.values()]) if readings else []
-    pairs = zip(readings.items(), poses, strict=True)
-    return {k: channel_values([reading], [pose])[1][0] for (k, reading), pose in pairs}
 
 
 def _line_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,7 +14,7 @@ from ...solvers import ChainError
 from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
 from ..blender.rotations import LOCATION, REST, Raw, is_even, quaternion_of
-from ..data.settings import SAMPLED_SETTINGS, Settings, settings_of, target_and_pole
+from ..data.settings import SAMPLED_SETTINGS, Settings, sampled_settings, settings_of, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
 from ..model.limb import Wishes, chain_bones
@@ -107,6 +108,11 @@ class Request:
     ready: ReadyChain
     wishes: Wishes
     location: Raw | None = None
+
+    @property
+    def wished(self) -> tuple[Wishes, dict[str, Any]]:
+        """Where the chain shall go, and its settings at that frame."""
+        return self.wishes, sampled_settings(self.ready.settings)
 
     def values(self) -> np.ndarray:
         """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `ReadyChain.solve`."""
