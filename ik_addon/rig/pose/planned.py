@@ -20,9 +20,10 @@ from ..model.foot import possible_end_bones
 from ..model.limb import Wishes, chain_bones
 from ..model.limb_model import AnimatedBones, LimbModel, controls_of, limb_model
 from .following import Hold, follow
+from .posing import FkPose
 from .reading import ArmatureReader, SceneReader, UnevenError, without_gone_pole
 from .solving import PosedLimb, ReadyChain, Solved, inherits_all, ready_chain
-from .track_reading import PlacesNow, read_fk, same_wishes
+from .track_reading import read_fk, same_wishes
 from .track_solving import PlannedChain
 
 _SAME_ROTATION = 1e-4
@@ -92,7 +93,7 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
 
     Raises ChainError if its model does not hold for them.
     """
-    fk = read_fk(ob, model)
+    fk = read_fk(ob, model, FkPose(ob).numbers)
     ready = ready_chain(model, fk, _settings_of(ob.pose.bones[model.tip]))
     return PlannedChain(model, fk, ready.chain.length, ready if model.is_still else None)
 
@@ -152,8 +153,7 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
 
 def _ready_now(reader: ArmatureReader, model: LimbModel) -> ReadyChain:
     """A chain ready to be solved whose FK pose or settings are others at each frame."""
-    fk = read_fk(reader.ob, model, PlacesNow((), reader.depsgraph))
-    return ready_chain(model, fk, _settings_of(reader.tip(model.tip)))
+    return ready_chain(model, read_fk(reader.ob, model, reader.fk.numbers), _settings_of(reader.tip(model.tip)))
 
 
 def wishes_of(reader: ArmatureReader, model: LimbModel) -> Wishes:

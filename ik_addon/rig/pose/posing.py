@@ -171,15 +171,16 @@ class FkPose:
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         mode = self._originals[name].rotation_mode
-        return mode, self._values(name, mode)
+        return mode, self.numbers(name, mode)
 
     def scale(self, name: str) -> Raw:
-        return self._values(name, SCALE)
+        return self.numbers(name, SCALE)
 
     def location(self, name: str) -> Raw:
-        return self._values(name, LOCATION)
+        return self.numbers(name, LOCATION)
 
-    def _values(self, name: str, mode: str) -> Raw:
+    def numbers(self, name: str, mode: str) -> Raw:
+        """What a bone's channel holds of a rotation mode, SCALE or LOCATION."""
         fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
         if self.elsewhere is not None:
             return tuple(numbers_at(self.elsewhere, self._ob, channel_path(name, mode), fk))

@@ -197,10 +197,6 @@ class ArmatureReader:
         line = {above.name for bone in own for above in (bone, *bone.parent_recursive)}
         return not self._is_moved and self._told.isdisjoint(line)
 
-    @property
-    def depsgraph(self) -> bpy.types.Depsgraph:
-        return self._scene.depsgraph
-
     @cached_property
     def fk(self) -> FkPose:
         return FkPose(self.ob, self._scene.depsgraph.scene, self.evaluated if self._scene.frame_changed else None)
