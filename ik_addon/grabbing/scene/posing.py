@@ -183,11 +183,15 @@ class Grabbed(NamedTuple):
 
 
 def grab_bone(
-    context: bpy.types.Context, ob: bpy.types.Object, bone: str, location_world: Vector | None, options: GrabOptions
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    bone: str,
+    location_world: Vector | None,
+    options: GrabOptions | None = None,
 ) -> Grabbed:
     """Bring the head of a bone to a place in the world, as near as what is held allows, and key as Auto Keying asks.
     Raises ChainError, with nothing changed."""
-    session = GrabSession(context, ob)
+    session, options = GrabSession(context, ob), options or GrabOptions()
     drag = session.drag_of(bone, options.look)
     held = session.pins(bone, drag, options.pin_feet)
     goal = session.start(drag) if location_world is None else session.goal(bone, drag, location_world)

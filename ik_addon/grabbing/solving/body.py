@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from . import geometry as g
-from .row import Arc, FoundParts, Limb
+from .row import Arc, FoundParts, GrabLimb
 from .skeleton import Skeleton, point
 from .trunk import Trunk
 
@@ -42,7 +42,7 @@ class Body:
         above = [*bones.above(bones.common(upper) if upper else self.hips)]
         self.line = above[: above.index(self.hips) + 1][::-1] if self.hips in above else [self.hips]
         self.chest = self.line[-1]
-        self.limbs = [Limb(bones, each, self.line, self.forward) for each in found]
+        self.limbs = [GrabLimb(bones, each, self.line, self.forward) for each in found]
         self.size = max((limb.reach for limb in self.limbs), default=bones.extent)
         roots = [[limb.root for limb in self.limbs if limb.is_lower == is_lower] for is_lower in (True, False)]
         middle, top = (

@@ -174,7 +174,7 @@ class FoundParts(NamedTuple):
     rides: bool
 
 
-class Limb(Row):
+class GrabLimb(Row):
     """A limb: two links, or more of them in two groups that turn as one each, so one triangle opens it.
 
     joint: the bone that is dragged, and pinned: its end, or the last one of a limb without. shell: the longest and
