@@ -276,14 +276,10 @@ class RowWriter:
         )
 
 
-def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
-    """Names of the bones of an armature object that may show a solved rotation, a scale, and a location."""
-    bones = ob.pose.bones
-    of_bones = ((bones.get(name), mode) for name, mode in file_memory.shown.get(ob.name_full, ()))
-    shown: list[Channel] = [(bone.name, mode) for bone, mode in of_bones if bone and has_channel(bone, mode)]
-    scaled = [name for name, mode in shown if mode == SCALE]
-    moved = [name for name, mode in shown if mode == LOCATION]
-    return [name for name, mode in shown if mode not in (SCALE, LOCATION)], scaled, moved
+def shown_channels(ob: bpy.types.Object) -> list[Channel]:
+    """The channels of an armature object's bones that may show a solution."""
+    of_bones = ((ob.pose.bones.get(name), mode) for name, mode in file_memory.shown.get(ob.name_full, ()))
+    return [(bone.name, mode) for bone, mode in of_bones if bone and has_channel(bone, mode)]
 
 
 def shown_armatures() -> list[bpy.types.Object]:

@@ -1,6 +1,6 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -19,7 +19,7 @@ from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors
 from ..model.limb_model import FkTrack, LimbModel, chain_at, foot_places
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
-from .posing import PoseWriter, loans, shown_bones
+from .posing import PoseWriter, loans, shown_channels
 from .reading import ArmatureReader, SceneReader
 
 _UNEVEN_SCALE_PASSES = 48
@@ -377,7 +377,7 @@ class _Going:
         except ChainError as error:
             done.errors[chain] = error
             armature.lengthen(order.bones[chain], 1.0)
-            armature.release([bone for bone in order.turned[chain] if bone in armature.turned])
+            armature.release(order.turned[chain])
             return
         for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
             armature.writer.write(reading.name, reading.mode, rotation)
@@ -407,15 +407,15 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
 
 
 class _Armature:
-    """One armature in a pass. turned, scaled, moved: names of its bones that show a rotation, a scale, and a location,
-    of IK."""
+    """One armature in a pass."""
 
     def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self._scene = scene
         self.ob = ob
         self._evaluated = ob.evaluated_get(scene.depsgraph)
         self.writer = PoseWriter(ob, self._evaluated)
-        self.turned, self._scaled, self._moved = shown_bones(ob)
+        self._shown = shown_channels(ob)
+        self._scaled = {name for name, mode in self._shown if mode == SCALE}
 
     @property
     def reader(self) -> ArmatureReader:
@@ -427,20 +427,11 @@ class _Armature:
         try:
             posed = follow_limbs(self.reader, body, limbs)
         except ChainError:
-            if body in self._moved:
-                self._put_back(body)
+            self.release([body])
             raise
         for mode, numbers in posed.channels.items():
             self.writer.write(body, mode, numbers)
         return posed
-
-    def _put_back(self, name: str) -> None:
-        """Give a bone that follows no limb any more its FK pose back, before what hangs on it is read."""
-        if name in self.turned:
-            self.release([name])
-        location = self.reader.fk.location(name)
-        self.writer.give_back(name, LOCATION, location)
-        self.reader.place(name, Vector(location))
 
     def _factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
         return factors([self.ob.data.bones[name] for name in names], ratio)
@@ -462,48 +453,41 @@ class _Armature:
             reader.rescale(name, scale)
 
     def release_others(self, order: ChainOrder) -> bool:
-        """Give the bones that no chain turns, or scales, any more their FK pose back; whether any are.
+        """Give the channels that no chain and no body sets any more their FK pose back; whether any are.
 
         So too those of chains that move what they follow: else they would be read from what was shown last.
         """
-        if not self.turned and not self._scaled and not self._moved:
+        if not self._shown:
             return False
-        name_full = self.ob.name_full
-        released = [name for name in self._moved if ChainName(name_full, name) not in order.limbs]
-        for name in released:
-            self._put_back(name)
-        released += self._shrunk(order.chains_of(name_full)) if self._scaled else []
-        turned = order.turned_by(name_full)
-        own = (names for tip, names in turned.items() if ChainName(name_full, tip) not in order.circular)
-        bones = self._evaluated.pose.bones
-        bodies = {body.tip for body in order.limbs if body.armature == name_full and body.tip in self.turned}
-        in_chains = {name for names in own for name in names}
-        in_chains |= {name for name in bodies if len(body_channels(bones[name])) > 1}
-        turned_back = [name for name in self.turned if name not in in_chains]
-        self.release(turned_back)
-        return bool(released or turned_back)
-
-    def _shrunk(self, chains: Mapping[str, Sequence[str]]) -> list[str]:
-        """Give the bones that no chain scales any more their FK scale back; names of these. chains: of the armature,
-        by their tips."""
-        reader, tips = self.reader, self._evaluated.pose.bones
+        name_full, tips = self.ob.name_full, self._evaluated.pose.bones
+        chains, bodies = order.chains_of(name_full), {body.tip for body in order.limbs if body.armature == name_full}
         stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
-        kept = {name for names in stretching for name in self._factors(names, 1.0)}
-        shrunk = [name for name in self._scaled if name not in kept]
-        for name in shrunk:
-            fk = reader.fk.scale(name)
-            self.writer.give_back(name, SCALE, fk)
-            reader.rescale(name, Vector(fk))
-        for root in [names[0] for names in stretching]:
+        of_chains = order.turned_by(name_full).items()
+        turned = {name for tip, own in of_chains if ChainName(name_full, tip) not in order.circular for name in own}
+        turned |= {name for name in bodies if len(body_channels(tips[name])) > 1}
+        own = {SCALE: {name for names in stretching for name in self._factors(names, 1.0)}, LOCATION: bodies}
+        released = [(name, mode) for name, mode in self._shown if name not in own.get(mode, turned)]
+        for channel in released:
+            self._give_back(*channel)
+        for root in (names[0] for names in stretching if self._scaled):
             above = tips[root].parent
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
-                reader.rescale(root, Vector(reader.fk.scale(root)))
-        return shrunk
+                self.reader.rescale(root, Vector(self.reader.fk.scale(root)))
+        return bool(released)
 
     def release(self, names: Sequence[str]) -> None:
-        """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
-        for name in names:
-            mode, fk = self.reader.fk.rotation(name)
-            self.writer.give_back(name, mode, fk)
-            self.reader.turn(name, quaternion_of(fk, mode))
+        """Give bones that are not turned or moved any more their FK pose back, before what hangs on them is read."""
+        for name, mode in self._shown:
+            if name in names and mode != SCALE:
+                self._give_back(name, mode)
+
+    def _give_back(self, name: str, mode: str) -> None:
+        fk, reader = self.reader.fk.numbers(name, mode), self.reader
+        self.writer.give_back(name, mode, fk)
+        if mode == SCALE:
+            reader.rescale(name, Vector(fk))
+        elif mode == LOCATION:
+            reader.place(name, Vector(fk))
+        else:
+            reader.turn(name, quaternion_of(fk, mode))
