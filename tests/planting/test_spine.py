@@ -11,8 +11,8 @@ from ik_addon.planting.scene.reading import leg_of, leg_tips
 from ..clips.characters import FRAMES, new_character
 from ..rig.rigs import evaluated_copy
 from ..scenes import go_to
+from .curves_drawn import curve_through
 from .standing import keys_of
-from .test_path import curve_through
 
 pytestmark = pytest.mark.versions
 RADIUS = 1.5
