@@ -589,6 +589,7 @@ LOOP_FAR = OfArmature(
 )
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
+NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")
 NO_JOINT = OfArmature(
     "the same feet never stand near the end of one clip and near the start of the other. Choose clips that overlap by "
     "a step."
