@@ -7,6 +7,7 @@ whoever asks, and is 1 at the tolerance. Arrays alone.
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -280,6 +281,11 @@ def _mean_slopes(motion: WantedMotion, rows: np.ndarray) -> np.ndarray:
         seen[k] += 1
         seen[k + 1] += 1
     return np.where(motion.free[rows, None], total / seen[:, None], motion.slopes[rows])
+
+
+def stretches(steps: np.ndarray) -> list[tuple[int, int]]:
+    """First and last row of each stretch in which the same is said of all steps from row to row."""
+    return [*pairwise([0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(steps)])]
 
 
 def local_slopes(numbers: np.ndarray, half: int) -> np.ndarray:

@@ -6,7 +6,7 @@ knees.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ...bake.few_keys import (
     joined,
     local_slopes,
     smooth_curve,
+    stretches,
 )
 from .clip import directions
 from .contacts import BALL, HEEL
@@ -50,7 +51,7 @@ class KeyOptions:
     body: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ControlTrack:
     """What one control does over T frames.
 
@@ -134,64 +135,40 @@ class LimbTracks:
         return np.maximum(np.linalg.norm(self.ankles - self.hips, axis=1), _REACHED * self.lengths.sum())
 
 
-@dataclass
-class FewKeys:
-    """The curves of all controls, None where there is none to simplify; feet and poles by limb."""
-
-    feet: list[KeyedCurve | None]
-    poles: list[KeyedCurve | None]
-    body: KeyedCurve | None = None
-
-    @property
-    def curves(self) -> list[KeyedCurve]:
-        """All of them."""
-        return [each for each in (*self.feet, *self.poles, self.body) if each is not None]
+FoundKeys = dict[ControlTrack, KeyedCurve]
+"""The curves of controls."""
 
 
 def simplified(
-    found: FewKeys, limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
+    found: FoundKeys, limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
 ) -> Iterator[None]:
     """Find the fewest keys for these controls; yields after each of them."""
     size = float(np.mean([limb.lengths.sum() for limb in limbs]))
-    longest = max(4, round(_LONGEST * fps))
+    longest, rows = max(4, round(_LONGEST * fps)), np.arange(len(limbs[0].hips))
+    ankles, hips = [limb.ankles for limb in limbs], [limb.hips for limb in limbs]
     for k, limb in enumerate(limbs):
         if limb.foot is not None:
-            found.feet[k] = _foot(limb, size, fps, longest, options)
+            found[limb.foot] = _foot(limb, size, fps, longest, options)
+            ankles[k] = limb.foot.in_world(found[limb.foot].at(rows), rows, limb.foot.own(limb.ankles))
         yield
-    rows = np.arange(len(limbs[0].hips))
-    ankles = [
-        limb.ankles if curve is None else limb.foot.in_world(curve.at(rows), rows, limb.foot.own(limb.ankles))
-        for limb, curve in zip(limbs, found.feet, strict=True)
-    ]
+    preferred = [{*found[limb.foot].rows.tolist()} if limb.foot is not None else set() for limb in limbs]
     if body is not None:
-        error = _body_error(body, limbs, ankles, size, options)
-        preferred = {row for curve in found.feet if curve is not None for row in curve.rows.tolist()}
-        found.body = _free_curve(body, error, fps, longest, preferred)
+        found[body] = _free_curve(
+            body, _body_error(body, limbs, ankles, size, options), fps, longest, {*chain(*preferred)}
+        )
+        own = [body.in_world(found[body].at(rows), rows, body.owns(limb.hips)) for limb in limbs]
+        hips = [mine if limb.on_body else limb.hips for limb, mine in zip(limbs, own, strict=True)]
         yield
     for k, limb in enumerate(limbs):
         if limb.pole is not None:
-            hips = limb.hips
-            if found.body is not None and limb.on_body:
-                hips = body.in_world(found.body.at(rows), rows, body.owns(limb.hips))
-            preferred = set() if found.feet[k] is None else {*found.feet[k].rows.tolist()}
-            error = _pole_error(limb, hips, ankles[k], size, options)
-            found.poles[k] = _free_curve(limb.pole, error, fps, longest, preferred)
+            error = _pole_error(limb, hips[k], ankles[k], size, options)
+            found[limb.pole] = _free_curve(limb.pole, error, fps, longest, preferred[k])
         yield
-    _align(found, options.align)
-
-
-def _align(found: FewKeys, align: str) -> None:
-    """Give controls keys where others have them: those of each limb, or all. Their curves stay the same."""
-    groups = [[k] for k in range(len(found.feet))] if align == "LIMB" else [[*range(len(found.feet))]]
-    for group in groups if align != "CONTROL" else ():
-        own = [curves[k] for curves in (found.feet, found.poles) for k in group if curves[k] is not None]
-        own += [found.body] if align == "POSE" and found.body is not None else []
-        rows = {row for curve in own for row in curve.rows.tolist()}
-        for k in group:
-            for curves in (found.feet, found.poles):
-                curves[k] = curves[k] and curves[k].with_keys(rows)
-        if align == "POSE" and found.body is not None:
-            found.body = found.body.with_keys(rows)
+    groups = {"LIMB": [{limb.foot, limb.pole} for limb in limbs], "POSE": [{*found}]}.get(options.align, [])
+    for group in ([track for track in found if track in own] for own in groups):
+        # Their curves stay the same.
+        every = {row for track in group for row in found[track].rows.tolist()}
+        found |= {track: found[track].with_keys(every) for track in group}
 
 
 def _free_curve(track: ControlTrack, error: Error, fps: float, longest: int, preferred: set[int]) -> KeyedCurve:
@@ -228,32 +205,44 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ni,ni->n", vectors, vectors))
 
 
-def _applied(turns: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """A point (3,) turned by matrices (n, 3, 3); as the lengths, in half of the time."""
-    return np.einsum("nij,j->ni", turns, point)
+Seen = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""How far a leg is off, (n,), 1 at what is allowed, one end of which is away from its place (n, 3) in the world, at rows
+(n,)."""
+
+
+def _seen_error(
+    track: ControlTrack, points: Sequence[tuple[np.ndarray, Seen | None]], size: float, options: KeyOptions
+) -> Error:
+    """At whole rows, of a control: of its turn and of points of its space, (3,) or (T, 3), each with the leg that ends
+    there."""
+    known, whole = track.turns(track.numbers), (len(track.numbers), 3)
+    points = [(np.broadcast_to(point, whole), leg) for point, leg in points]
+
+    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        at = rows.astype(int)
+        moved, turned = numbers[:, :3] - track.numbers[at, :3], track.turns(numbers) - known[at]
+        off = _turned_off(turned, options)
+        for point, leg in points:
+            away = moved + np.einsum("nij,nj->ni", turned, point[at])
+            off = np.maximum(off, _lengths(away) * track.scale / (options.tolerance * size))
+            if leg is not None:
+                off = np.maximum(off, leg(np.einsum("nij,nj->ni", track.spaces[at, :3, :3], away), at))
+        return off
+
+    return error
 
 
 def _body_error(
     body: ControlTrack, limbs: Sequence[LimbTracks], ankles: Sequence[np.ndarray], size: float, options: KeyOptions
 ) -> Error:
     """Of the body: at the roots of the legs, whose feet are at these ankles."""
-    own = [(limb, body.owns(limb.hips), ankle) for limb, ankle in zip(limbs, ankles, strict=True) if limb.on_body]
-    known = body.turns(body.numbers)
 
-    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        at = rows.astype(int)
-        turns, before = body.turns(numbers), body.numbers[at, :3]
-        off = _lengths(numbers[:, :3] - before) * body.scale / (options.tolerance * size)
-        off = np.maximum(off, _turned_off(turns - known[at], options))
-        for limb, points, ankle in own:
-            away = numbers[:, :3] - before + np.einsum("nij,nj->ni", turns - known[at], points[at])
-            off = np.maximum(off, _lengths(away) * body.scale / (options.tolerance * size))
-            hips = limb.hips[at] + np.einsum("nij,nj->ni", body.spaces[at, :3, :3], away)
-            legs = _legs_off(limb, hips, ankle[at], at, size, _SHARES[1], options)
-            off = np.maximum(off, legs)
-        return off
+    def leg(limb: LimbTracks, ankle: np.ndarray) -> Seen:
+        return lambda away, at: _legs_off(limb, limb.hips[at] + away, ankle[at], at, size, _SHARES[1], options)
 
-    return error
+    own = [(limb, ankle) for limb, ankle in zip(limbs, ankles, strict=True) if limb.on_body]
+    roots = [(body.owns(limb.hips), leg(limb, ankle)) for limb, ankle in own]
+    return _seen_error(body, [(np.zeros(3), None), *roots], size, options)
 
 
 def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, size: float, options: KeyOptions) -> Error:
@@ -303,9 +292,8 @@ def _phases(thirds: np.ndarray, contacts: np.ndarray) -> list[tuple[int, int, in
     `ControlTrack`."""
     stands = contacts[:, :-1] & contacts[:, 1:]
     states = stands[HEEL] * 1 + stands[BALL] * 2
-    cuts = [0, *(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states)]
     found = []
-    for first, last in pairwise(cuts):
+    for first, last in stretches(states):
         state, own = int(states[first]), thirds[3 * first : 3 * last + 1]
         line = np.linspace(own[0], own[-1], len(own))
         if state == _FLAT and (np.abs(own - line) > _STRAIGHT * max(1.0, np.abs(own).max())).any():
@@ -340,21 +328,11 @@ def turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.
 
 def _foot_error(limb: LimbTracks, points: np.ndarray, size: float, options: KeyOptions) -> Error:
     """Of a foot at whole rows: at ankle, heel and ball, and at the knee."""
-    track = limb.foot
-    known = track.turns(track.numbers)
 
-    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        at = rows.astype(int)
-        turns = track.turns(numbers)
-        moved, turned = numbers[:, :3] - track.numbers[at, :3], turns - known[at]
-        away = [moved + _applied(turned, point) for point in points]
-        off = np.max([_lengths(each) for each in away], axis=0)
-        off = np.maximum(off * track.scale / (options.tolerance * size), _turned_off(turned, options))
-        ankles = limb.ankles[at] + np.einsum("nij,nj->ni", track.spaces[at, :3, :3], away[0])
-        legs = _legs_off(limb, limb.hips[at], ankles, at, size, _SHARES[0], options)
-        return np.maximum(off, legs)
+    def leg(away: np.ndarray, at: np.ndarray) -> np.ndarray:
+        return _legs_off(limb, limb.hips[at], limb.ankles[at] + away, at, size, _SHARES[0], options)
 
-    return error
+    return _seen_error(limb.foot, [*zip(points, (leg, None, None), strict=True)], size, options)
 
 
 def _standing_error(
@@ -367,7 +345,7 @@ def _standing_error(
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
         for pivot, place in zip(pivots, places, strict=True):
-            away = _lengths(numbers[:, :3] + _applied(turns, pivot) - place[at])
+            away = _lengths(numbers[:, :3] + turns @ pivot - place[at])
             off = np.maximum(off, away * track.scale / (options.still * size))
         on_row = at % 3 == 0
         off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
