@@ -177,6 +177,38 @@ def test_going_on_at_once_is_no_reason_to_lose_what_was_moved(told):
     assert all_bytes(ob) == before
 
 
+def test_moves_at_two_frames_before_the_first_is_corrected_are_two_corrections():
+    ob = captured()
+    limb, before = foot(ob), all_bytes(ob)
+    frame = sum(middle_swing(ob)) // 2
+    go_to(frame)
+    update()
+    for k, control in enumerate((limb.foot, limb.pole)):
+        go_to(frame + k)
+        control.owner.location.z += 0.05
+        control.owner.keyframe_insert("location", frame=frame + k)
+        file_memory.looked["operator"] = -1
+    update()
+    assert bpy.app.timers.is_registered(auto_corrections.correct)
+    bpy.app.timers.unregister(auto_corrections.correct)
+    auto_corrections.correct()
+    assert [own["frame"] for own in corrections_of(ob)] == [frame, frame + 1]
+    for _ in range(2):
+        bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_switched_corrections_of_one_frame_keep_their_order():
+    ob = captured()
+    frame = sum(middle_swing(ob)) // 2
+    for control in (foot(ob).foot, foot(ob).pole):
+        assert key(frame, control)
+    names = [own["object"] for own in corrections_of(ob)]
+    for states in ([False, True], [True, True], [False, True]):
+        bpy.ops.analytic_ik.switch_correction(index=0)
+        assert [(own["object"], own["on"]) for own in corrections_of(ob)] == [*zip(names, states, strict=True)]
+
+
 def test_what_nobody_captured_is_keyed_as_ever():
     ob = sliding_walk(follow_motion=False)
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True

@@ -206,8 +206,7 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
 
 
 Seen = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""How far a leg is off, (n,), 1 at what is allowed, one end of which is away from its place (n, 3) in the world, at rows
-(n,)."""
+"""How far a leg is off, (n,), 1 at what is allowed, if one end is away from its place (n, 3) in the world, at rows."""
 
 
 def _seen_error(
@@ -346,7 +345,8 @@ def _standing_error(
         at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
         for pivot, place in zip(pivots, places, strict=True):
             away = _lengths(numbers[:, :3] + turns @ pivot - place[at])
-            off = np.maximum(off, away * track.scale / (options.still * size))
+            # Two places that are off to both sides are twice as far apart.
+            off = np.maximum(off, 2.0 * away * track.scale / (options.still * size))
         on_row = at % 3 == 0
         off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
         return off

@@ -65,7 +65,7 @@ _NEAR = 0.05
 
 def corrections_of(ob: bpy.types.Object) -> list[dict]:
     """The corrections in what an armature object plays: the control's object and bone, frame, move and turn in the
-    world, fade in seconds, whether the body gives, and whether it is on."""
+    world, fade in seconds, whether the body gives, whether it is on, and over which frames it was when last laid."""
     return record(ob, CORRECTIONS).get("entries", [])
 
 
@@ -322,7 +322,7 @@ class _Laying:
 
 
 def lay(
-    context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, entries: Iterable[Mapping]
+    context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, entries: Iterable[dict]
 ) -> dict[str, int]:
     """Lay the corrections that are on over the keys of controls, which have none, and keep these keys. Returns what
     tells by the keys of each control whether they are left as they are."""
@@ -373,7 +373,7 @@ def keep_below(ob: bpy.types.Object, control: Control, below: KeysOf) -> None:
 
 
 def _laid_out(
-    context: bpy.types.Context, controls: KeyedControls, frames: range, entries: Sequence[tuple[Control, Mapping]]
+    context: bpy.types.Context, controls: KeyedControls, frames: range, entries: Sequence[tuple[Control, dict]]
 ) -> tuple[_Laying, dict[Control, list[Bump]]]:
     """Corrections of controls over their keys as these are."""
     fps = context.scene.render.fps / context.scene.render.fps_base / frames.step
@@ -387,8 +387,9 @@ def _laid_out(
     if controls.body and any(own["body"] for _, own in entries):
         involved[controls.body] = None
     laying, bumps = _Laying.over(context, controls, frames, [*involved], rows), {}
-    for (control, own), span in zip(entries, spans, strict=True):
+    for (control, own), span, (first, last) in zip(entries, spans, ends, strict=True):
         bumps.setdefault(control, []).append(_bump(laying, control, own, span))
+        own["span"] = [frames[floor(first)], frames[ceil(last)]]
     return laying, bumps
 
 
