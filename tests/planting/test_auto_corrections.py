@@ -6,6 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_addon.grabbing.scene.posing import grab_bone
+from ik_addon.grabbing.solving.drag import GrabOptions
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.footprints import footprint_over
@@ -141,13 +142,15 @@ def test_one_after_the_other():
     assert all_bytes(ob) == before
 
 
-def test_a_limb_that_is_grabbed_is_corrected():
+@pytest.mark.parametrize("hips", ["MOVE", "STAY"])
+def test_a_limb_that_is_grabbed_is_corrected(hips):
+    """Also where its control is all that moves."""
     ob = captured()
     frame = sum(middle_swing(ob)) // 2
     go_to(frame)
     update()
     place = ob.matrix_world @ ob.pose.bones["foot.L"].head
-    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.0, 0.0, 0.03)))
+    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.0, 0.0, 0.03)), options=GrabOptions(hips=hips))
     update()
     assert not bpy.app.timers.is_registered(auto_corrections.correct)
     assert {own["frame"] for own in corrections_of(ob)} == {frame}
