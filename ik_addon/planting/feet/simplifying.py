@@ -139,30 +139,45 @@ FoundKeys = dict[ControlTrack, KeyedCurve]
 """The curves of controls."""
 
 
+@dataclass(frozen=True)
+class _Bounds:
+    """What is allowed: tolerance, still: world units; rotation: radians. half, longest: rows to either side over which
+    a slope is read off, and that a span lasts at most."""
+
+    tolerance: float
+    rotation: float
+    still: float
+    half: int
+    longest: int
+
+
 def simplified(
     found: FoundKeys, limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
 ) -> Iterator[None]:
     """Find the fewest keys for these controls; yields after each of them."""
-    size = float(np.mean([limb.lengths.sum() for limb in limbs]))
-    longest, rows = max(4, round(_LONGEST * fps)), np.arange(len(limbs[0].hips))
+    size, rows = float(np.mean([limb.lengths.sum() for limb in limbs])), np.arange(len(limbs[0].hips))
+    half, longest = max(1, round(_SLOPE_TIME * fps)), max(4, round(_LONGEST * fps))
+    bounds = _Bounds(options.tolerance * size, options.rotation, options.still * size, half, longest)
     ankles, hips = [limb.ankles for limb in limbs], [limb.hips for limb in limbs]
     for k, limb in enumerate(limbs):
         if limb.foot is not None:
-            found[limb.foot] = _foot(limb, size, fps, longest, options)
+            found[limb.foot] = _foot(limb, bounds)
             ankles[k] = limb.foot.in_world(found[limb.foot].at(rows), rows, limb.foot.own(limb.ankles))
         yield
     preferred = [{*found[limb.foot].rows.tolist()} if limb.foot is not None else set() for limb in limbs]
     if body is not None:
-        found[body] = _free_curve(
-            body, _body_error(body, limbs, ankles, size, options), fps, longest, {*chain(*preferred)}
-        )
+        pairs = [pair for pair in zip(limbs, ankles, strict=True) if pair[0].on_body]
+        roots = [(body.owns(limb.hips), _leg_seen(limb, own, True, bounds)) for limb, own in pairs]
+        error = _seen_error(body, [(np.zeros(3), None), *roots], bounds)
+        found[body] = _free_curve(body, error, bounds, {*chain(*preferred)})
         own = [body.in_world(found[body].at(rows), rows, body.owns(limb.hips)) for limb in limbs]
         hips = [mine if limb.on_body else limb.hips for limb, mine in zip(limbs, own, strict=True)]
         yield
     for k, limb in enumerate(limbs):
         if limb.pole is not None:
-            error = _pole_error(limb, hips[k], ankles[k], size, options)
-            found[limb.pole] = _free_curve(limb.pole, error, fps, longest, preferred[k])
+            found[limb.pole] = _free_curve(
+                limb.pole, _pole_error(limb, hips[k], ankles[k], bounds), bounds, preferred[k]
+            )
         yield
     groups = {"LIMB": [{limb.foot, limb.pole} for limb in limbs], "POSE": [{*found}]}.get(options.align, [])
     for group in ([track for track in found if track in own] for own in groups):
@@ -171,33 +186,11 @@ def simplified(
         found |= {track: found[track].with_keys(every) for track in group}
 
 
-def _free_curve(track: ControlTrack, error: Error, fps: float, longest: int, preferred: set[int]) -> KeyedCurve:
+def _free_curve(track: ControlTrack, error: Error, bounds: _Bounds, preferred: set[int]) -> KeyedCurve:
     """The curve of a control that never stands."""
-    slopes = local_slopes(track.numbers, max(1, round(_SLOPE_TIME * fps)))
-    count = len(track.numbers)
+    slopes, count = local_slopes(track.numbers, bounds.half), len(track.numbers)
     motion = WantedMotion(track.numbers, slopes, np.ones(count, bool), error, 0, count - 1)
-    return fewest_keys(motion, longest, preferred)[0]
-
-
-def _legs_off(
-    limb: LimbTracks,
-    hips: np.ndarray,
-    ankles: np.ndarray,
-    rows: np.ndarray,
-    size: float,
-    share: float,
-    options: KeyOptions,
-) -> np.ndarray:
-    """How far a knee is off, and a leg short of an ankle whose like it reached, (n,), 1 at what is allowed."""
-    knees = _lengths(limb.knees(hips, ankles, limb.poles[rows]) - limb.seen_knees[rows])
-    short = _lengths(ankles - hips) - limb.longest[rows]
-    return np.maximum(knees / (share * KNEES * options.tolerance * size), short / (_SHORT * size))
-
-
-def _turned_off(off: np.ndarray, options: KeyOptions) -> np.ndarray:
-    """How far a control is turned off, (n,), 1 at what is allowed. off: (n, 3, 3), its rotation less what it was."""
-    chords = np.sqrt(np.einsum("nij,nij->n", off, off) / 8.0)
-    return 2.0 * np.arcsin(np.minimum(chords, 1.0)) / options.rotation
+    return fewest_keys(motion, bounds.longest, preferred)[0]
 
 
 def _lengths(vectors: np.ndarray) -> np.ndarray:
@@ -209,9 +202,20 @@ Seen = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """How far a leg is off, (n,), 1 at what is allowed, if one end is away from its place (n, 3) in the world, at rows."""
 
 
-def _seen_error(
-    track: ControlTrack, points: Sequence[tuple[np.ndarray, Seen | None]], size: float, options: KeyOptions
-) -> Error:
+def _leg_seen(limb: LimbTracks, ankles: np.ndarray, at_root: bool, bounds: _Bounds) -> Seen:
+    """Its knee, and how far it is short of an ankle whose like it reached. ankles: where it ends. at_root: whether the
+    hip moves, else the ankle."""
+    allowed = _SHARES[1 if at_root else 0] * KNEES * bounds.tolerance, _SHORT * limb.lengths.sum()
+
+    def off(away: np.ndarray, at: np.ndarray) -> np.ndarray:
+        hips, ends = limb.hips[at] + away * at_root, ankles[at] + away * (not at_root)
+        knees = _lengths(limb.knees(hips, ends, limb.poles[at]) - limb.seen_knees[at])
+        return np.maximum(knees / allowed[0], (_lengths(ends - hips) - limb.longest[at]) / allowed[1])
+
+    return off
+
+
+def _seen_error(track: ControlTrack, points: Sequence[tuple[np.ndarray, Seen | None]], bounds: _Bounds) -> Error:
     """At whole rows, of a control: of its turn and of points of its space, (3,) or (T, 3), each with the leg that ends
     there."""
     known, whole = track.turns(track.numbers), (len(track.numbers), 3)
@@ -220,10 +224,11 @@ def _seen_error(
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = rows.astype(int)
         moved, turned = numbers[:, :3] - track.numbers[at, :3], track.turns(numbers) - known[at]
-        off = _turned_off(turned, options)
+        chords = np.sqrt(np.einsum("nij,nij->n", turned, turned) / 8.0)
+        off = 2.0 * np.arcsin(np.minimum(chords, 1.0)) / bounds.rotation
         for point, leg in points:
             away = moved + np.einsum("nij,nj->ni", turned, point[at])
-            off = np.maximum(off, _lengths(away) * track.scale / (options.tolerance * size))
+            off = np.maximum(off, _lengths(away) * track.scale / bounds.tolerance)
             if leg is not None:
                 off = np.maximum(off, leg(np.einsum("nij,nj->ni", track.spaces[at, :3, :3], away), at))
         return off
@@ -231,55 +236,60 @@ def _seen_error(
     return error
 
 
-def _body_error(
-    body: ControlTrack, limbs: Sequence[LimbTracks], ankles: Sequence[np.ndarray], size: float, options: KeyOptions
-) -> Error:
-    """Of the body: at the roots of the legs, whose feet are at these ankles."""
-
-    def leg(limb: LimbTracks, ankle: np.ndarray) -> Seen:
-        return lambda away, at: _legs_off(limb, limb.hips[at] + away, ankle[at], at, size, _SHARES[1], options)
-
-    own = [(limb, ankle) for limb, ankle in zip(limbs, ankles, strict=True) if limb.on_body]
-    roots = [(body.owns(limb.hips), leg(limb, ankle)) for limb, ankle in own]
-    return _seen_error(body, [(np.zeros(3), None), *roots], size, options)
-
-
-def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, size: float, options: KeyOptions) -> Error:
+def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, bounds: _Bounds) -> Error:
     """Of a pole: at the knee, with hip and ankle where their keys have them."""
 
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = rows.astype(int)
         poles = limb.pole.in_world(numbers, at, np.zeros(3))
         knees = _lengths(limb.knees(hips[at], ankles[at], poles) - limb.seen_knees[at])
-        return knees / (_SHARES[2] * KNEES * options.tolerance * size)
+        return knees / (_SHARES[2] * KNEES * bounds.tolerance)
 
     return error
 
 
-def _foot(limb: LimbTracks, size: float, fps: float, longest: int, options: KeyOptions) -> KeyedCurve:
+def _standing_error(track: ControlTrack, pivots: Sequence[np.ndarray], bounds: _Bounds, whole: Error) -> Error:
+    """Of a foot of which points stand: also between rows, where these have to be where they were."""
+    places = [track.standing(pivot) for pivot in pivots]
+
+    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
+        for pivot, place in zip(pivots, places, strict=True):
+            away = _lengths(numbers[:, :3] + turns @ pivot - place[at])
+            off = np.maximum(off, away * track.scale / bounds.still)
+        on_row = at % 3 == 0
+        off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
+        return off
+
+    return error
+
+
+def _foot(limb: LimbTracks, bounds: _Bounds) -> KeyedCurve:
     """The curve of a foot: with a key wherever a contact of heel or ball begins or ends."""
-    track = limb.foot
+    track, phases = limb.foot, _phases(limb.foot.thirds, limb.contacts)
     points = np.array([track.own(each) for each in limb.points])
-    phases, half = _phases(track.thirds, limb.contacts), max(1, round(_SLOPE_TIME * fps))
     slopes = np.zeros_like(track.numbers)
     # The slopes of what stands hold at its ends too, and those of what stands flat before all others.
     for first, last, state in sorted(phases, key=lambda phase: (_AIR, 1, 2, _MOVING, _FLAT).index(phase[2])):
-        slopes[first : last + 1] = _phase_slopes(track, points, first, last, state, half)
+        slopes[first : last + 1] = _phase_slopes(track, points, first, last, state, bounds.half)
     free, last_row = np.zeros(len(track.numbers), bool), len(track.numbers) - 1
     for first, last, state in phases:
         if state == _AIR:
             free[first + (first > 0) : last + (last == last_row)] = True
-    whole = _foot_error(limb, points, size, options)
+    # Seen at ankle, heel and ball, and at the knee.
+    seen = _leg_seen(limb, limb.ankles, False, bounds), None, None
+    whole = _seen_error(track, [*zip(points, seen, strict=True)], bounds)
     curves = []
     for first, last, state in phases:
         if state == _FLAT:
             rows = np.array((first, last))
             curves.append(smooth_curve(rows, track.numbers[rows], slopes[rows]))
             continue
-        error = whole if state == _AIR else _standing_error(track, points, state, size, options, whole)
-        motion = WantedMotion(track.numbers, slopes, free, error, first, last, 1 if state == _AIR else 3)
-        curve, off = fewest_keys(motion, longest)
-        if off > 1.0 and state != _AIR:
+        pivots = [points[bit] for bit in (1, 2) if state & bit]
+        error = _standing_error(track, pivots, bounds, whole) if pivots else whole
+        motion = WantedMotion(track.numbers, slopes, free, error, first, last, 3 if pivots else 1)
+        curve, off = fewest_keys(motion, bounds.longest)
+        if off > 1.0 and pivots:
             # What carries the control goes round corners at frames: then so does what stands, seen from there.
             curve = curve_through(track.thirds[3 * first : 3 * last + 1], first)
         curves.append(curve)
@@ -323,32 +333,3 @@ _STEP = 1e-4
 def turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """How the rotation matrices (n, 3, 3) of numbers change with these slopes."""
     return (track.turns(numbers + _STEP * slopes) - track.turns(numbers - _STEP * slopes)) / (2.0 * _STEP)
-
-
-def _foot_error(limb: LimbTracks, points: np.ndarray, size: float, options: KeyOptions) -> Error:
-    """Of a foot at whole rows: at ankle, heel and ball, and at the knee."""
-
-    def leg(away: np.ndarray, at: np.ndarray) -> np.ndarray:
-        return _legs_off(limb, limb.hips[at], limb.ankles[at] + away, at, size, _SHARES[0], options)
-
-    return _seen_error(limb.foot, [*zip(points, (leg, None, None), strict=True)], size, options)
-
-
-def _standing_error(
-    track: ControlTrack, points: np.ndarray, state: int, size: float, options: KeyOptions, whole: Error
-) -> Error:
-    """Of a foot of which something stands: also between rows, where that has to be where it was."""
-    pivots = [points[bit] for bit in (1, 2) if state & bit]
-    places = [track.standing(pivot) for pivot in pivots]
-
-    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
-        for pivot, place in zip(pivots, places, strict=True):
-            away = _lengths(numbers[:, :3] + turns @ pivot - place[at])
-            # Two places that are off to both sides are twice as far apart.
-            off = np.maximum(off, 2.0 * away * track.scale / (options.still * size))
-        on_row = at % 3 == 0
-        off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
-        return off
-
-    return error

@@ -20,7 +20,7 @@ from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
 from ..feet.contacts import BALL, HEEL, HeelAndBall, sole_of
-from ..feet.curves import extent, runs
+from ..feet.curves import runs
 from ..feet.simplifying import KNEES, ControlTrack, FoundKeys, KeyOptions, LimbTracks, simplified
 from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
 from .correcting import corrections_of, without_corrections
@@ -225,16 +225,16 @@ def _knees_off(before: LegMotion, after: LegMotion) -> np.ndarray:
 
 
 def _slide(limb: LimbTracks, track: ControlTrack | None, foot: Control, frames: range) -> float:
-    """How far heel or ball slides in a contact at thirds of frames, world units, beside what it did before; seen from
+    """How far heel or ball is off at thirds of frames from where it stood before in a contact, world units; seen from
     what carries the control."""
     if track is None:
         return 0.0
     now, worst = replace(track, thirds=track_of(foot, frames, track.spaces).thirds), 0.0
     for bit in (HEEL, BALL):
         pivot = track.own(limb.points[1 + bit])
-        away = now.standing(pivot) - track.standing(pivot)
+        away = np.linalg.norm(now.standing(pivot) - track.standing(pivot), axis=1)
         for first, last in runs(limb.contacts[bit]):
-            worst = max(worst, extent(away[3 * first : 3 * last + 1]) * track.scale)
+            worst = max(worst, float(away[3 * first : 3 * last + 1].max()) * track.scale)
     return worst
 
 
