@@ -18,7 +18,6 @@ from ...rig.blender.armatures import tag_pose
 from ...rig.blender.rotations import LOCATION, numbers_of, quaternions_of, raw_values
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import known_bones
-from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ...solvers.arrays import multiply, quaternions
 from ..feet.clip import turns_by, vectors_of
@@ -26,10 +25,9 @@ from ..feet.corrections import Bump, lowering_for, span_of
 from .control_tracks import (
     KeyedControls,
     LimbControls,
-    check_owners,
+    changeable_controls,
     frames_of_keys,
     key_time,
-    keyed_controls,
     numbers_at,
     track_of,
     turned,
@@ -79,7 +77,7 @@ def apply_correction(
     with keys too, fades over `fade` seconds. body: it gives so that legs reach. Raises ChainError if nothing was moved,
     with nothing changed.
     """
-    controls, frame = _ready(ob), context.scene.frame_current_final
+    controls, frame = changeable_controls(ob), context.scene.frame_current_final
     keyed = keyed_moves(ob, controls)
     wanted = {own: moved for own, moved in keyed.items() if abs(own - frame) > SAME_TIME}
     # Whoever keyed it may be at another frame by now.
@@ -112,7 +110,7 @@ def apply_correction(
 def change_correction(context: bpy.types.Context, ob: bpy.types.Object, index: int, remove: bool) -> dict:
     """Remove a correction, or switch it off or on; returns it as it was. Raises ChainError where there is none, or its
     control was keyed by hand since."""
-    controls, own = _ready(ob), corrections_of(ob)
+    controls, own = changeable_controls(ob), corrections_of(ob)
     if not 0 <= index < len(own):
         raise ChainError(messages.NO_SUCH_CORRECTION(armature=ob.name))
     if own[index]["on"] and _control(own[index], controls) in _keyed_since(ob, controls):
@@ -142,15 +140,6 @@ def without_corrections(
         keep_record(ob, CORRECTIONS, {"entries": told, "laid": marks} if told else {})
         tag_pose(ob)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
-
-
-def _ready(ob: bpy.types.Object) -> KeyedControls:
-    check_changeable(ob)
-    controls = keyed_controls(ob)
-    if not controls.limbs:
-        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    check_owners(controls)
-    return controls
 
 
 def _name(entry: Mapping) -> str:
@@ -207,9 +196,10 @@ def _control(entry: Mapping, controls: KeyedControls) -> Control | None:
 
 def _all_of(controls: KeyedControls) -> list[Control]:
     """The controls, and the other bones of the armature that has these."""
-    ob, found = controls.limbs[0].tip.id_data, controls.all
-    known = {each.bone for each in found if each.ob == ob}
-    return found + [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name not in known]
+    found = controls.all
+    known = {each.bone for each in found if each.ob == controls.ob}
+    bones = [bone.name for bone in controls.ob.pose.bones if bone.name not in known]
+    return found + [Control(controls.ob, name, turns=True) for name in bones]
 
 
 def _measured(
@@ -234,7 +224,7 @@ def _measured(
 
 def take_off(controls: KeyedControls) -> None:
     """Let controls have the keys that they have without corrections."""
-    for owner in {controls.limbs[0].tip.id_data, *controls.owners}:
+    for owner in {controls.ob, *controls.owners}:
         put_back(owner, UNCORRECTED)
     for limb in controls.limbs:
         show_planned(limb.tip)

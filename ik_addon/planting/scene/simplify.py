@@ -16,13 +16,20 @@ from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import remember
 from ...rig.model.limb import known_bones, link_bones
-from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
 from ..feet.contacts import BALL, HEEL, HeelAndBall, sole_of
 from ..feet.curves import runs
 from ..feet.simplifying import KNEES, ControlTrack, FoundKeys, KeyOptions, LimbTracks, simplified
-from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
+from .control_tracks import (
+    KeyedControls,
+    changeable_controls,
+    frames_of_keys,
+    keyed_controls,
+    track_of,
+    widths,
+    worlds_over,
+)
 from .correcting import corrections_of, without_corrections
 from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, keys_now, put_back, record
 from .limbs import keyed_contacts
@@ -49,12 +56,7 @@ def keys_simplified(
     shows afterward is measured beside what it showed; where that is farther off than the tolerance it is done again,
     and at last not at all. Raises ChainError that names the armature, with nothing changed.
     """
-    options = options or KeyOptions()
-    check_changeable(ob)
-    controls = keyed_controls(ob)
-    if not controls.limbs:
-        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    check_owners(controls)
+    options, controls = options or KeyOptions(), changeable_controls(ob)
     with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
         over = frames or frames_of_keys(ob, controls)
@@ -106,11 +108,9 @@ def all_keys(context: bpy.types.Context, ob: bpy.types.Object) -> int:
 
     Returns how many frames have a key of a control. Raises ChainError, with nothing changed, if none were kept.
     """
-    check_changeable(ob)
-    controls = keyed_controls(ob)
+    controls = changeable_controls(ob)
     if not record(ob, FEW_KEYS):
         raise ChainError(messages.NOT_SIMPLIFIED(armature=ob.name))
-    check_owners(controls)
     with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
     return sum(_count(each) for each in controls.all)
@@ -120,7 +120,7 @@ def back_to_all_keys(controls: KeyedControls) -> None:
     """The same, with nothing said of it."""
     for owner in controls.owners:
         put_back(owner, ALL_KEYS)
-        keep_record(owner, FEW_KEYS, {})
+    keep_record(controls.ob, FEW_KEYS, {})
 
 
 def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
