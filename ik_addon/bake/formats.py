@@ -276,9 +276,24 @@ def _write_fbx(path: str, _frames: range, optimized: bool) -> None:
     for action in bpy.data.actions:
         while start := next((each for each in starts if action.name.startswith(each)), ""):
             action.name = action.name.removeprefix(start)
+    _keep_to_their_objects()
     # Keys that are left out would let a foot slide, and at each trip the last bones would get one more.
     factor = _SIMPLIFIED if optimized else 0.0
     bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=factor, add_leaf_bones=False)
+
+
+def _keep_to_their_objects() -> None:
+    """Let actions that move cameras and the like fit these alone: the exporter makes a clip of each action for every
+    object whose channels it names, and of what an object plays in any case."""
+    armatures = {playing_clip(ob) for ob in _armatures()}
+    others = {playing_clip(ob) for ob in bpy.context.scene.objects if ob.type != "ARMATURE"}
+    for clip in others - armatures - {None}:
+        for curves in clip.curves:
+            curves.new(_NOWHERE)
+
+
+_NOWHERE = '["analytic_ik_nowhere"]'
+"""A path that no object has."""
 
 
 def _read_gltf(path: str) -> None:

@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.bake.formats import bystanders_apart, hold_unkeyed, write_file
+from ik_addon.bake.formats import bystanders_apart, hold_unkeyed, open_file, write_file
+from ik_addon.rig.blender.clips import clips_of, motion_frames
 
 from ..rig.rigs import Rig, leg
 from ..scenes import curves_of
@@ -112,3 +113,23 @@ def test_a_camera_does_not_stretch_the_clip_of_a_character(rig, tmp_path):
     assert found["jog"]["times"].max() == pytest.approx(20 / fps, abs=1.0 / fps)
     bpy.context.scene.frame_set(100)
     assert camera.location.x == pytest.approx(100.0)
+
+
+def test_a_character_gets_no_clip_of_a_camera(rig, tmp_path):
+    """Blender's FBX exporter makes a clip of each action for every object that it fits, and location fits all."""
+    ob = rig.ob
+    clip_of(ob, "jog", 20)
+    camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+    bpy.context.scene.collection.objects.link(camera)
+    for frame in (1, 100):
+        camera.location.x = frame
+        camera.keyframe_insert("location", frame=frame)
+    camera.animation_data.action.name = "pan"
+    write_file(tmp_path / "out.fbx", False, range(1, 21))
+    open_file(tmp_path / "out.fbx")
+    names = sorted(action.name for action in bpy.data.actions)
+    assert len(names) == 2, names
+    assert motion_frames(bpy.data.objects["camera"]) == range(1, 101)
+    [character] = [each for each in bpy.data.objects if each.type == "ARMATURE"]
+    assert motion_frames(character) == range(1, 21)
+    assert [clip.name for clip in clips_of(character)] == [f"{character.name}|jog"]
