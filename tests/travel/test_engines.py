@@ -238,7 +238,7 @@ def test_a_clip_that_grows_to_whole_frames_says_so():
     assert grown_clips(ob) == {}
     between_frames(ob)
     (said,) = grown_clips(ob).values()
-    assert said == "The clip has keys from 1 to 12.4 and is baked to frames 1-13"
+    assert said == "The clip has keys from 1 to 12.4 and is baked to frames 1-13. Snap its keys to frames first."
 
 
 def test_a_goal_without_its_bone_is_said():
