@@ -308,7 +308,8 @@ def made_of_clip(
     Returns what was seen before.
 
     controls: what is seen. moved: what channels hold then. made: what the copy's name says of it. frames: those that
-    the copy has alone; None: all. beside: the copy is a clip of its own, and does not take the place of that. Raises ChainError, with nothing changed.
+    the copy has alone; None: all. beside: the copy is a clip of its own, and does not take the place of that. Raises
+    ChainError, with nothing changed.
     """
     check_changeable(ob)
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
