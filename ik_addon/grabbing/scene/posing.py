@@ -155,7 +155,7 @@ class GrabSession(GrabBody):
         """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades, but
         of bones whose channels have no keys there: returns their names."""
         unkeyed = []
-        if context.scene.tool_settings.use_keyframe_insert_auto and self._before and is_planted(self.ob):
+        if context.scene.tool_settings.use_keyframe_insert_auto and is_planted(self.ob):
             keyed = {*animated_paths(self.ob)}
             unkeyed = [name for name, mode in self._before if channel_path(name, mode) not in keyed]
             try:
