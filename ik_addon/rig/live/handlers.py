@@ -30,8 +30,7 @@ from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
 from ..data.records import footprint_of
 from ..data.relation import keep_all
-from ..data.settings import target_and_pole
-from ..model.order import ChainName, has_live_chains
+from ..model.order import has_live_chains
 from ..pose.posing import loans, shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
@@ -124,8 +123,8 @@ def _write_before(scene: bpy.types.Scene) -> None:
         memory.plans.pop(scene.session_uid, None)
         prepare(scene)
     elif depsgraph:
-        plan.settled &= not pending
-        plan.pending = pending
+        plan.at_hand.settled &= not pending
+        plan.at_hand.pending = pending
         known = () if plan.stale else filter(plan.knows_chains_of, tagged)
         _lend([*known, *plan.tag_untied()], depsgraph)
 
@@ -151,18 +150,18 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         # That of a render, or of motion paths: nothing was written there before.
         solve_scene(depsgraph, frame_changed=True)
         return
-    if plan is not None and plan.settled and not others:
+    if plan is not None and plan.at_hand.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
-        plan.settled = False
+        plan.at_hand.settled = False
         return
     if others and plan is not None and not plan.intact():
         plan = None
     places = SceneReader(depsgraph)
-    if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
+    if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.at_hand.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
         return
     if plan.unsteady:
-        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders, plan.unsteady_among())
+        solve_scene(depsgraph, True, *plan.read_anew(), plan.orders)
     if plan.stale:
         _solve_anew(scene, depsgraph, True, plan)
 
@@ -206,7 +205,7 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
         if not plan.before_update(depsgraph, moved, graphs):
             memory.plans.pop(scene.session_uid, None)
     if plan is not None:
-        plan.tagged = set(tagged)
+        plan.at_hand.tagged = set(tagged)
     if plan is not None and depsgraph is not None:
         known = tagged if looks_the_same else filter(plan.knows_chains_of, tagged)
         _lend([*known, *plan.tag_untied()], depsgraph)
@@ -294,7 +293,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if plan is not None and not keys_changed:
         # What is evaluated anew because something else moved has not changed itself. With its data it is copied anew.
         copied = {ob for ob in reposed if ob.data in data_changed}
-        reposed -= plan.waked(depsgraph, reposed) - moved - plan.tagged - copied
+        reposed -= plan.waked(depsgraph, reposed) - moved - plan.at_hand.tagged - copied
     if not (moved or reposed or (plan is not None and plan.stale)):
         return
     changed = {ob.session_uid for ob in moved | reposed}
@@ -302,8 +301,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
     if plan.unsteady:
-        read = partial(_reads, plan, moved, reposed)
-        solve_scene(depsgraph, False, read, plan.orders, plan.unsteady_among(moved | reposed))
+        solve_scene(depsgraph, False, *plan.read_anew(moved | reposed), plan.orders)
     if plan.stale:
         _solve_anew(scene, depsgraph, False, plan)
 
@@ -422,7 +420,7 @@ def _solve_anew(
     memory.plans.pop(scene.session_uid, None)
     among = plan.to_be_planned() if plan is not None else armatures.armature_objects()
     followed = bring_chains_up_to_date(among)
-    done = solve_scene(depsgraph, frame_changed, None, None, among)
+    done = solve_scene(depsgraph, frame_changed, None, among)
     if not followed:
         # Else what was solved is what was said of the chains before.
         plan = memory.plans[scene.session_uid] = plan or ScenePlan(depsgraph)
@@ -442,21 +440,6 @@ def _holds(plan: ScenePlan, told: set[str] | None, follow: bool = False) -> bool
         if follow and bring_chains_up_to_date(plan.objects_of(parts)):
             plan.drop(parts)
         return plan.hold(parts)
-
-
-def _name_of(tip: bpy.types.PoseBone) -> ChainName:
-    return ChainName(tip.id_data.original.name_full, tip.name)
-
-
-def _reads(plan: ScenePlan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> bool:
-    """True if the chain of `tip` is read whole each time, and reads an object that moved, or a bone of an armature that
-    was posed again."""
-    ob = tip.id_data.original
-    return _name_of(tip) in plan.unsteady and (
-        ob in moved
-        or ob in reposed
-        or any(control.original in moved or control.original in reposed for control, _ in target_and_pole(tip))
-    )
 
 
 _lists = HandlerLists(
