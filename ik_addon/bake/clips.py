@@ -119,10 +119,6 @@ def clips_made(
         if own in made:
             play(ob, made[own])
             controls_follow(ob)
-        for clip, new in made.items():
-            if new != clip and not new.action.users:
-                # Nothing plays it: without a user it would be lost when the file is saved.
-                new.action.use_fake_user = True
         return results, made
 
 

@@ -270,8 +270,9 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
         name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} {made}"
         new = bpy.data.actions.new(name)
     if old is not None and new is not old:
+        # Whichever is not played any more would else be lost when the file is saved.
+        new.use_fake_user = True
         if old.is_editable:
-            # Without a user it would be lost when the file is saved.
             old.use_fake_user = True
         data.action = new
     elif old is None:

@@ -85,7 +85,7 @@ def test_a_new_action_holds_the_rotations_of_the_chains_bones_alone():
         'pose.bones["shin"].rotation_quaternion',
     }
     assert all(keyed_frames(curve) == [*BAKED] for curve in curves_of(rig.ob).values())
-    assert action_state(old) == before and old.use_fake_user
+    assert action_state(old) == before and old.use_fake_user and new.use_fake_user
     if hasattr(bpy.types, "ActionSlot"):
         [slot] = new.slots
         assert (slot, slot.name_display) == (rig.ob.animation_data.action_slot, old.slots[0].name_display)
