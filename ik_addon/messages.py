@@ -589,6 +589,7 @@ LOOP_FAR = OfArmature(
 )
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
+CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_JOINT = OfArmature(
     "the same feet never stand near the end of one clip and near the start of the other. Choose clips that overlap by "
     "a step."
@@ -610,6 +611,9 @@ BEFORE_CORRECTIONS = Note("As planted, without corrections")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by {shift} ({part:.1%})")
 ON_PATH = Note("Path '{object}': {end} of {length}")
+WALKED_PATH = Note(
+    "Path '{object}': from {start:.3g} to {end:.3g} of {length:.3g}, {left:.3g} left, stride {stride:.3g}"
+)
 BEYOND_PATH = Note("The clip goes straight on {beyond} beyond path '{object}'. Turn on Fit to Path to end there.")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
@@ -807,7 +811,9 @@ STRIPS_NOT_FOLLOWED = OfArmature(
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
-PATH_MADE = Done("Drew the path '{object}'")
+PATH_MADE = Done("Drew the path '{object}' with {points} points, up to {away} from the clip's way{then}")
+PATH_UPDATE = Part(". Move some, and click Update Feet")
+PATH_CHOOSE = Part(". Move some, and choose it as Path in Plant Feet")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
@@ -1009,12 +1015,12 @@ MOTION_WITHOUT_SKIN = Clause(
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
 CLIP = Part("Clip '{clip}'")
 NO_CLIP = Refusal(
-    "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Follow "
-    "Motion."
+    "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Snap "
+    "IK to FK."
 )
 NO_SUCH_CLIP = Refusal(
     "Armature '{armature}' has no clip '{clip}', or its controls have no keys in it. Look at the name, or assign the "
-    "clip and click Follow Motion."
+    "clip and click Snap IK to FK."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
 NO_CHAIN_IMPORTED = Clause(

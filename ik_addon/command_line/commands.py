@@ -214,6 +214,10 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
                 late.append(bare_entry(error=str(error)))
             continue
         entries += report["files"]
+        for walked in filter(None, (entry.get("path") for entry in report["files"])):
+            given = {name: walked[name] for name in ("object", "start", "end", "length", "stride")}
+            left = max(0.0, walked["length"] - walked["end"])
+            say(messages.OF(whose=file, said=messages.WALKED_PATH(**given, left=left)))
         planted.append((ob, span_of(report["files"])))
     if not planted and not reasons:
         return [bare_entry(left_out=" ".join(still), nothing=True)]

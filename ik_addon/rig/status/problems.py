@@ -123,11 +123,7 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         notes.append(Problem(messages.TARGET_HIDDEN(bone=tip, control=target.name), (Cure("SHOW_TARGET", tip),)))
     animated = set(animated_paths(ob)) if ob.animation_data else set()
     path = pose_bone.path_from_id()
-    keyed = bones_left_behind(ob, tip)
-    if keyed:
-        several = len(keyed) > 1
-        sentence = messages.BONES_KEYED(bones=messages.few(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
-        notes.append(Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip))))
+    notes += left_behind(ob, tip)
     drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
     if drawn and _PATHS_WITHOUT_HANDLERS:
         notes.append(Problem(messages.MOTION_PATHS(bones=messages.few(drawn))))
@@ -138,6 +134,15 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))
     return notes
+
+
+def left_behind(ob: bpy.types.Object, tip: str) -> list[Problem]:
+    """That the keys of the bones of a chain do not show, if so."""
+    keyed = bones_left_behind(ob, tip)
+    if not keyed:
+        return []
+    sentence = messages.BONES_KEYED(bones=messages.few(keyed)) if keyed[1:] else messages.BONE_KEYED(bone=keyed[0])
+    return [Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip)))]
 
 
 def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
