@@ -585,8 +585,10 @@ TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first
 LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart{turned}")
 LOOP_TURNED = Part(". The body turned by {angle:.0f}° and turns back in it: choose a range that goes straight")
 LOOP_FAR = OfArmature(
-    "the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight and nearly repeats."
+    "the ends of frames {first}-{last} are {distance} apart{also}. Choose a range that goes straight and nearly "
+    "repeats."
 )
+NO_CYCLE = Part(", and nothing in them repeats after a few steps")
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
