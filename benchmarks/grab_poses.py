@@ -156,7 +156,7 @@ def wanted(body: Body, pull: Pull) -> tuple[Drag, g.Point, dict[int, str]]:
     start = drag.start(body)
     if pull.above:
         lowest = min(g.dot(body.bones.heads[bone], body.bones.up) for limb in body.limbs for bone in limb.soles)
-        below = body.middle if pull.above == "GROUND" else start
+        below = body.trunk.pivots[0] if pull.above == "GROUND" else start
         level = g.add(g.across(below, body.bones.up), g.mul(body.bones.up, lowest))
         start = level if pull.above.startswith("GROUND") else drag_of(body, pull.above).start(body)
     goal = g.add(start, g.total(map(g.mul, (ahead, aside, up), pull.way)))

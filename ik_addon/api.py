@@ -182,7 +182,7 @@ def grab(
     """
     _check_armature(ob)
     options = GrabOptions(hips, spine, balance, lift_heels, rotation, pin_feet, look)
-    return grab_bone(bpy.context, ob, bone, Vector(location), options)._asdict()
+    return grab_bone(bpy.context, ob, bone, Vector(location), options)
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

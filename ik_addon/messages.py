@@ -573,7 +573,7 @@ CORRECTED_SHORT = Done(
 )
 CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
-CORRECTION = Note("{control}, frame {frame:g}")
+CORRECTION = Note("{control}, frame {frame:g} ({first}-{last})")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note(
     "{keys} keys, {before} before. Tips within {tips:.2%}, knees within {knees:.1%}, feet stand within {slide:.3%}"

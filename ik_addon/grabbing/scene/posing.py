@@ -1,7 +1,7 @@
 """A body is posed: its FK channels and the controls of its chains are written, taken back, keyed."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any
 
 import bpy
 from mathutils import Quaternion, Vector
@@ -155,7 +155,7 @@ class GrabSession(GrabBody):
         """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades, but
         of bones whose channels have no keys there: returns their names."""
         unkeyed = []
-        if context.scene.tool_settings.use_keyframe_insert_auto and self._before and is_planted(self.ob):
+        if context.scene.tool_settings.use_keyframe_insert_auto and is_planted(self.ob):
             keyed = {*animated_paths(self.ob)}
             unkeyed = [name for name, mode in self._before if channel_path(name, mode) not in keyed]
             try:
@@ -171,26 +171,15 @@ class GrabSession(GrabBody):
         return unkeyed
 
 
-class Grabbed(NamedTuple):
-    """What was done. missed: from where the dragged one is to where it should be, in the world. held: LOCATION,
-    ROTATION or BOTH, by the names of bones. turned: bones whose channels changed. unkeyed: those of them that a clip
-    had no keys of, so that they moved on all of its frames."""
-
-    missed: float
-    held: dict[str, str]
-    turned: list[str]
-    unkeyed: list[str]
-
-
 def grab_bone(
     context: bpy.types.Context,
     ob: bpy.types.Object,
     bone: str,
     location_world: Vector | None,
     options: GrabOptions | None = None,
-) -> Grabbed:
+) -> dict[str, Any]:
     """Bring the head of a bone to a place in the world, as near as what is held allows, and key as Auto Keying asks.
-    Raises ChainError, with nothing changed."""
+    Returns the report of `api.grab`. Raises ChainError, with nothing changed."""
     session, options = GrabSession(context, ob), options or GrabOptions()
     drag = session.drag_of(bone, options.look)
     held = session.pins(bone, drag, options.pin_feet)
@@ -198,4 +187,5 @@ def grab_bone(
     result = session.pose(context, drag, goal, held, options)
     unkeyed = session.key(context)
     names = {session.joint_bone(k): pin for k, pin in held.items()}
-    return Grabbed(result.missed * session.world.median_scale, names, session.turned, unkeyed)
+    missed = result.missed * session.world.median_scale
+    return {"missed": missed, "held": names, "turned": session.turned, "unkeyed": unkeyed}

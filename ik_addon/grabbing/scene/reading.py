@@ -182,7 +182,7 @@ def _skeleton(
         at_rest=at_rest[:-1],
         rests=rests,
         frames=frames,
-        frame_turns=[tuple(turn) for turn in turns_in(frames).tolist()],
+        frame_turns=[normalized(turn) for turn in turns_in(frames).tolist()],
         tails=[point(bone.tail) for bone in shown],
         turns=turns,
         locations=[point(bone.location) for bone in own],

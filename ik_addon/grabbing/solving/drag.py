@@ -195,8 +195,10 @@ class _Step:
         if NECK in balls and body.neck:
             back = g.rotate(line[-1][0], g.mul(body.neck.along, -1.0))
             wish = outside(wish, balls[NECK][0], body.neck.near, back)
-        self._lift_heels(feet, self._shift(wish, [*balls.values()], spare))
-        self.shift = self._shift(wish, [*balls.values()], {})
+        self.shift = self._shift(wish, [*balls.values()], spare)
+        self._lift_heels(feet)
+        if self.heels:
+            self.shift = self._shift(wish, [*balls.values()], {})
         going = (g.NO_TURN, self.shift)
         self.carried = {k: g.after(going, move) for k, move in self.carried.items()}
         moves = {bone: g.after(going, move) for bone, move in zip(body.line, line, strict=True)}
@@ -296,13 +298,13 @@ class _Step:
         below = min(g.dot(g.sub(goal, pivot), up) / height - 1.0, 0.0)
         return g.add(goal, g.mul(aside, g.dot(arm, aside) * below))
 
-    def _lift_heels(self, feet: Mapping[int, g.Point], shift: g.Point) -> None:
+    def _lift_heels(self, feet: Mapping[int, g.Point]) -> None:
         """Feet that would be left behind turn about their balls: by what the hips lack where all else reaches.
-        feet: from ankle to ball. shift: of the hips, if all could."""
+        feet: from ankle to ball."""
         body = self.body
         for k, foot in feet.items():
             limb = body.limbs[k]
-            to_root = g.sub(shift, self._center(k))
+            to_root = g.sub(self.shift, self._center(k))
             away = hypot(*to_root)
             lack = begun(away - max(_HEELS_FROM * limb.reach, limb.chord), _EASE_OF_HEELS * body.size)
             if lack > 0.0:

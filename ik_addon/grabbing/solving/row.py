@@ -22,7 +22,7 @@ _CURL, _GAZE = radians(25.0), radians(100.0)
 """By which each joint of a neck bends more, and a head turns, at most."""
 _SHORT = 0.15
 """Of its length: an arc whose chord varies by less would curl by all it has within a pixel, so it only swings."""
-_SAMPLES, _ENOUGH = 32, 1e-13
+_SAMPLES, _ENOUGH = 64, 1e-13
 
 
 class Row:
@@ -140,12 +140,7 @@ class Arc(Row):
         flat = [across for _, across, _ in self._parts]
         bent = sum(atan2(hypot(*g.cross(u, v)), g.dot(u, v)) for u, v in pairwise(flat))
         step = bent / _SAMPLES
-        longest = max((-step * k for k in range(_SAMPLES + 1)), key=lambda bend: hypot(*self._chord(bend)))
-        if not longest:
-            return longest
-        before, here, beyond = (hypot(*self._chord(longest + e)) for e in (-step, 0.0, step))
-        slope = before - 2.0 * here + beyond
-        return min(longest + step * (before - beyond) / (2.0 * slope), 0.0) if slope < 0.0 else longest
+        return max((-step * k for k in range(_SAMPLES + 1)), key=lambda bend: hypot(*self._chord(bend)))
 
     def gazing(self, facing: g.Point, goal: g.Point) -> dict[int, g.Move]:
         """A neck turns half of the way, and its head, which faces so, to a goal, or as far that way as it can."""

@@ -54,6 +54,7 @@ class Skeleton:
         self.into = _inverses(self.poses)
         self.locals = np.concatenate((self.into, _ARMATURE[None]))[[*self.parents]] @ self.poses
         self.to_frames = _inverses(self.frames)[:, :3, :3]
+        self._to_frames = [*map(g.inverse, self.frame_turns)]
         self._turns_in_space = [*map(g.times, self.frame_turns, self.turns)]
 
     def above(self, bone: int) -> Iterator[int]:
@@ -73,7 +74,7 @@ class Skeleton:
 
     def channel(self, bone: int, against: g.Turn) -> g.Turn:
         """What its rotation channel holds once it has turned against what carries it."""
-        return g.normalized(g.times(g.inverse(self.frame_turns[bone]), g.times(against, self._turns_in_space[bone])))
+        return g.times(self._to_frames[bone], g.times(against, self._turns_in_space[bone]))
 
     def off(self, bone: int, carrier: g.Turn, turn: g.Turn) -> list[float]:
         """By how much the angles of a bone that turns so are beyond its limits, carried by one that turns so."""

@@ -26,6 +26,13 @@ _STEP, _FINE_STEP = 0.1, 0.01
 """World units to which Ctrl snaps, and Ctrl with Shift."""
 _NOTICED = 1e-4
 """Of the armature's size: a miss that is worth a word."""
+_SWITCHES = {
+    "R": ("rotation", "KEEP", "FOLLOW"),
+    "B": ("balance", 0.0, 0.6),
+    "H": ("lift_heels", False, True),
+    "L": ("look", True, False),
+}
+"""The option that a key switches, and between what."""
 _KEYS = (
     ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
     ("Pin", ("EVENT_P",)),
@@ -111,12 +118,12 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
         name = self.named(ob)
         place = Vector(self.location) if self.properties.is_property_set("location") else None
         done = grab_bone(context, ob, name, place, self._options())
-        held = messages.GRAB_HOLDS(names=messages.quoted(done.held)) if done.held else ""
-        self._tell_unkeyed(done.unkeyed)
-        if done.missed <= _NOTICED * (max(ob.dimensions) or 1.0):
+        held = messages.GRAB_HOLDS(names=messages.quoted(done["held"])) if done["held"] else ""
+        self._tell_unkeyed(done["unkeyed"])
+        if done["missed"] <= _NOTICED * (max(ob.dimensions) or 1.0):
             return messages.GRABBED(bone=name, held=held)
         self.level = "WARNING"
-        short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed))
+        short = messages.GRAB_SHORT(length=length_words(context.scene, done["missed"]))
         return messages.GRABBED_SHORT(bone=name, held=held, short=short)
 
     def _tell_unkeyed(self, bones: list[str]) -> None:
@@ -194,14 +201,9 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
             joint = _joint_at(self._session, context, event)
             if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
                 self._session.toggle_pin(joint.limb)
-        elif event.type == "R":
-            self.rotation = "FOLLOW" if self.rotation == "KEEP" else "KEEP"
-        elif event.type == "B":
-            self.balance = 0.0 if self.balance else 0.6
-        elif event.type == "H":
-            self.lift_heels = not self.lift_heels
-        elif event.type == "L":
-            self.look = not self.look
+        elif event.type in _SWITCHES:
+            name, first, other = _SWITCHES[event.type]
+            setattr(self, name, other if getattr(self, name) == first else first)
             self._take_hold()
         else:
             return self._typed.heard(event)
