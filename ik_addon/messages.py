@@ -564,8 +564,8 @@ CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
 SIMPLIFIED = Done(
-    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, knees within "
-    "{knees:.1%}, and feet stand within {slide:.3%}"
+    "{keys} keys instead of {before}, frames {first}-{last}. Ends of chains are within {tips:.2%} of a leg, knees "
+    "within {knees:.1%}, and feet stand within {slide:.3%}"
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done(
@@ -722,6 +722,7 @@ NOT_EDITABLE_HERE = Note(
 )
 OVERRIDDEN_HERE = Note("Linked or overridden: its controls are Empties")
 LINKED_HERE = Note("Linked: the chains follow their targets. To edit them, make a library override")
+LINKED_BARE = Note("Linked. To rig it, make a library override")
 
 # Problems cured
 
@@ -846,7 +847,7 @@ NO_LEG_OR_ARM_SELECTED = OfArmature(
     "no leg or arm to rig was found among its selected bones{why}. Clear the selection to search all bones."
 )
 RIGIFY_MOVES_LIMBS = OfArmature("Rigify moves its limbs by constraints. Use Convert Blender IK instead.")
-IS_NONE = Part(". '{bone}' is not one: {why}")
+IS_NONE = Part(". No limb ends at '{bone}': {why}")
 NOT_LIMBS = Clause(
     "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
     'under "legs" and "arms".'

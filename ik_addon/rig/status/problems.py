@@ -220,6 +220,9 @@ def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[P
         if max(bone.scale) - min(bone.scale) > _UNEVEN * max(map(abs, bone.scale)):
             # Keys would bring it back at the next frame.
             keyed = f"{bone.path_from_id()}.scale" in animated_paths(ob)
+            if keyed and bpy.context.screen and bpy.context.screen.is_animation_playing:
+                # It would come and go with the frames, and move what is below it.
+                continue
             cures = () if keyed else (Cure("RESET_SCALE", bone.name),)
             yield Problem(messages.SCALE_UNEVEN(bone=bone.name), cures)
 

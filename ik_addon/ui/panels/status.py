@@ -245,7 +245,7 @@ def draw_linked(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.
     if ob.override_library is not None:
         draw_sentence(layout, context, messages.NOT_EDITABLE_HERE(), "LINKED")
         return
-    draw_sentence(layout, context, messages.LINKED_HERE(), "LINKED")
+    draw_sentence(layout, context, (messages.LINKED_HERE if has_controls(ob) else messages.LINKED_BARE)(), "LINKED")
     layout.operator(_OVERRIDE, icon="LIBRARY_DATA_OVERRIDE")
 
 
