@@ -589,7 +589,8 @@ LOOP_FAR = OfArmature(
     "repeats."
 )
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
-JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
+JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there{jerk}")
+JOINED_JERK = Part(". The knee of '{tip}' jerks at frame {frame}, {times:.1f} times as much as in either clip")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_JOINT = OfArmature(
