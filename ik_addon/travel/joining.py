@@ -157,8 +157,8 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     yield from part_of(made_of_clip(context, ob, seen, moved, "joined", frames), 3, 5)
     contacts = np.array(joint.joined(first.contacts.T, second.contacts.T)).T
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], contacts, frames)
-    clip = yield from part_of(shown(context, ob, legs, frames), 4, 5)
-    jerk = _jerk(clip, (first.clip, second.clip))
+    made = yield from part_of(shown(context, ob, legs, frames), 4, 5)
+    jerk = _jerk(made, (first.clip, second.clip))
     return {
         "armature": ob.name,
         "action": ob.animation_data.action.name,
