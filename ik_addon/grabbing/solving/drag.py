@@ -368,28 +368,22 @@ class _Step:
         return self._free_moves(k)
 
     def _free_moves(self, k: int) -> dict[int, g.Move]:
-        """A limb that is free goes along; an arm leans less than what carries it, and what is not parented to its limb
-        is brought."""
+        """A limb that is free goes along; an arm leans less than what carries it."""
         limb, carried, bones = self.body.limbs[k], self.carried[k], self.body.bones
-        move = carried
-        if limb.found.kind == "ARM" and limb.links[0] not in {*bones.stiff, *bones.limits}:
-            leaning = g.rotate(carried[0], bones.up)
-            axis = g.cross(leaning, bones.up)
-            back = g.mul(g.unit(axis), _HANG * atan2(hypot(*axis), g.dot(leaning, bones.up)))
-            move = g.turned(carried, back, limb.root)
-        ends = {limb.found.end: move} if limb.found.end >= 0 and not limb.found.rides else {}
-        return {limb.links[0]: move} | ends
+        if limb.found.kind == "LEG" or limb.links[0] in {*bones.stiff, *bones.limits}:
+            return limb.going(carried)
+        leaning = g.rotate(carried[0], bones.up)
+        axis = g.cross(leaning, bones.up)
+        back = g.mul(g.unit(axis), _HANG * atan2(hypot(*axis), g.dot(leaning, bones.up)))
+        return limb.going(g.turned(carried, back, limb.root))
 
     def _knee_moves(self, k: int) -> dict[int, g.Move]:
         """It goes round its circle if the end is held, else the whole limb points there."""
-        limb, end = self.body.limbs[k], self.body.limbs[k].found.end
+        limb = self.body.limbs[k]
         if k in self.placed:
             return self._row_moves(k, limb.end)
         upper = Arc(self.body.bones, limb.links[:1], limb.points[1], self.body.forward)
-        moves = upper.moves(g.NO_MOVE, self.knees[k])
-        if end >= 0 and not limb.found.rides:
-            moves[end] = g.bringing(g.NO_TURN, limb.end, g.moved(moves[limb.links[0]], limb.end))
-        return moves
+        return limb.going(upper.moves(g.NO_MOVE, self.knees[k])[limb.links[0]])
 
     def corrected(self) -> GrabbedPose:
         """The pose, with its channels; ends of limbs that Blender's matrices bring elsewhere are brought back."""

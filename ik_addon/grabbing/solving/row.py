@@ -260,6 +260,11 @@ class GrabLimb(Row):
         moves, at = self._laid(root, turns)
         return moves | ({end: g.bringing(turns[end], self.end, at)} if end >= 0 else {})
 
+    def going(self, move: g.Move) -> dict[int, g.Move]:
+        """The moves with which all of it makes one; what is not parented to it is brought."""
+        beside = {self.found.end: move} if self.found.end >= 0 and not self.found.rides else {}
+        return {self.links[0]: move} | beside
+
     def _with_end(self, turns: dict[int, g.Turn], end_turn: g.Turn | None) -> dict[int, g.Turn]:
         if self.found.end >= 0:
             rides = self.found.rides and end_turn is None
