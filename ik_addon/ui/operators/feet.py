@@ -85,8 +85,9 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
         curves = [ob for ob in context.view_layer.objects if ob.type == "CURVE" and ob.select_get()]
         if len(curves) == 1:
             self.path = curves[0].name
-            # Not all that a character can do goes along a curve, such as kicks.
-            self.clips = "CURRENT"
+            if not self.properties.is_property_set("clips"):
+                # Not all that a character can do goes along a curve, such as kicks.
+                self.clips = "CURRENT"
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
