@@ -239,7 +239,7 @@ def captured(
     if not legs:
         # They are measured where the armature is just now.
         context.evaluated_depsgraph_get()
-        legs = [leg_of(tip, at_feet) for tip in tips]
+        legs = [leg_of(tip, at_feet, skins) for tip in tips]
         legs = legs if skins is None else with_skins(ob, legs, skins)
     judge, sampler = Judge(), Sampler(frames)
     is_told = not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones)
@@ -525,26 +525,27 @@ class Leg:
         return sum(self.lengths)
 
 
-def legs_of(ob: bpy.types.Object) -> list[Leg]:
-    """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
+def legs_of(ob: bpy.types.Object, known: Skins | None = None) -> list[Leg]:
+    """The legs of an armature object that have chains, live or muted; if none has, those that its bones show. known:
+    what was read of their skins."""
     tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
-        return [leg_of(tip) for tip in tips]
+        return [leg_of(tip, known=known) for tip in tips]
     found, pose = [], ob.pose.bones
     for limb in find_limbs(ob.data.bones).limbs:
         bones = [pose[name] for name in limb.bones]
         foot = pose[limb.end] if limb.end else None
         end = pose[limb.end].bone.head_local if limb.end else bones[-1].bone.tail_local
         ankle = bones[-1].bone.matrix_local.inverted_safe() @ end
-        found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))
+        found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle, known))
     # In the order that chains have.
     return sorted(found, key=lambda leg: pose.find(leg.tip))
 
 
-def leg_of(tip: bpy.types.PoseBone, at_feet: bool = True) -> Leg:
-    """The leg of a chain. at_feet: see `captured`."""
+def leg_of(tip: bpy.types.PoseBone, at_feet: bool = True, known: Skins | None = None) -> Leg:
+    """The leg of a chain. at_feet: see `captured`. known: what was read of its skin."""
     bones = known_bones(tip)
-    return _leg(bones, link_bones(bones), foot_of(tip) if at_feet else end_bone(tip), end_in_tip(tip))
+    return _leg(bones, link_bones(bones), foot_of(tip) if at_feet else end_bone(tip), end_in_tip(tip), known)
 
 
 def _leg(
@@ -552,6 +553,7 @@ def _leg(
     links: Sequence[bpy.types.PoseBone],
     foot: bpy.types.PoseBone | None,
     ankle: Vector,
+    known: Skins | None,
 ) -> Leg:
     ob, tip = bones[0].id_data, bones[-1]
     at_rest = tip.bone.matrix_local @ ankle
@@ -559,13 +561,16 @@ def _leg(
     lengths = [(b - a).length for a, b in pairwise(joints)]
     thigh = lengths[0] if len(lengths) == 2 else 0.5 * sum(lengths)
     scale = ob.matrix_world.median_scale
-    ball, sole = ball_of(ob, joints, bones, foot)
+    balls, name = (Skins() if known is None else known).balls, foot.name if foot else ""
+    if (tip.name, name) not in balls:
+        balls[tip.name, name] = ball_of(ob, joints, bones, foot)
+    ball, sole = balls[tip.name, name]
     points = [at_rest] if foot is None or ball is None else [at_rest, foot.bone.matrix_local @ Vector(ball)]
     return Leg(
         links=tuple(bone.name for bone in links),
         tip=tip.name,
         ankle=ankle,
-        foot=foot.name if foot else "",
+        foot=name,
         ball=ball,
         lengths=(scale * thigh, scale * (sum(lengths) - thigh)),
         sole=scale * sole,
@@ -577,9 +582,9 @@ def with_skins(ob: bpy.types.Object, legs: Iterable[Leg], known: Skins) -> list[
     """Legs of an armature object with the skins of their feet, which are added to those that are known."""
     legs, scale = list(legs), ob.matrix_world.median_scale
     for leg in legs:
-        if leg.foot not in known:
-            known[leg.foot] = skin_of_foot(ob, leg.foot, leg.length / scale) if leg.foot else None
-    return [replace(leg, skin=known[leg.foot]) for leg in legs]
+        if leg.foot not in known.feet:
+            known.feet[leg.foot] = skin_of_foot(ob, leg.foot, leg.length / scale) if leg.foot else None
+    return [replace(leg, skin=known.feet[leg.foot]) for leg in legs]
 
 
 def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
