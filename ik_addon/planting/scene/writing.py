@@ -138,7 +138,7 @@ def _placed_at_once(
         return None
     if any(judge.not_simple(each.ob, each.bone) for each in known):
         return None
-    sampler, samples, thirds = Sampler(frames), {}, {}
+    sampler, samples = Sampler(frames), {}
     for k, (key, (target, pole)) in enumerate(zip(keys, controls, strict=True)):
         places = targets[k, :, :3, 3] + _from_target(key, target, sampler)
         near = UNTURNED.get(key.modes[-1], (0.0, 0.0, 0.0))
@@ -148,7 +148,23 @@ def _placed_at_once(
         return None
     above = [sampled_world(each, sampler) if each else np.eye(4)[None] for each in map(_carrier_of, keys)]
     curved = _curved(np.array([np.broadcast_to(each, (len(frames), 4, 4)) for each in above]), capture.clip.size, plan)
-    for k, (key, (target, _)) in enumerate(zip(keys, controls, strict=True)):
+    targets_of = [target for target, _ in controls]
+    thirds = _thirds_at_once(keys, targets_of, capture, plan, frames, samples, curved)
+    return None if thirds is None else (samples, _slopes(thirds, samples, keys))
+
+
+def _thirds_at_once(
+    keys: Sequence[Control],
+    targets: Sequence[Control],
+    capture: Capture,
+    plan: FootPlan,
+    frames: range,
+    samples: Samples,
+    curved: np.ndarray,
+) -> Thirds | None:
+    """See `_thirds`; from F-Curves. None where what carries controls is scaled unevenly."""
+    thirds: Thirds = {}
+    for k, (key, target) in enumerate(zip(keys, targets, strict=True)):
         if not len(rows := np.flatnonzero(curved[k])):
             continue
         own, shares = np.repeat(rows, 2), np.tile((1.0 / 3.0, 2.0 / 3.0), len(rows))[:, None]
@@ -169,7 +185,7 @@ def _placed_at_once(
             return None
         locations = np.array([location for (location,) in found]).reshape(-1, 2, 3)
         thirds |= {(key, row): [*pair] for row, pair in zip(rows, locations, strict=True)}
-    return samples, _slopes(thirds, samples, keys)
+    return thirds
 
 
 def _from_target(key: Control, target: Control, sampler: Sampler) -> np.ndarray:
