@@ -622,8 +622,8 @@ def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg],
     return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob])))
 
 
-_FEWEST_TOLD = 12
-"""Frames. Fewer are as quickly stepped through as looked at at three of them."""
+_FEWEST_TOLD = 120
+"""Frames. Fewer are as quickly stepped through: chains are solved many frames ahead of each that is looked at."""
 _ALIKE = 1e-5
 """Part of the size of a leg, and of its distance from the origin, by which single precision moves what is seen."""
 
