@@ -615,7 +615,7 @@ def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg],
     frames are looked at, else all."""
     told = _told(context, ob, legs, frames)
     if told is not None:
-        few = frames[:: max(len(frames) // 2, 1)]
+        few = frames[:: (len(frames) - 1) // 2]
         seen = yield from _seen(context, ob, legs, few, stepping_shown(context, [ob]))
         if _are_alike(told, seen, [frames.index(frame) for frame in few]):
             return told
