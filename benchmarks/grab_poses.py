@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from math import acos, cos, degrees, radians, sin, sqrt
+from math import acos, cos, degrees, dist, radians, sin, sqrt
 from pathlib import Path
 from statistics import median
 from time import thread_time
@@ -28,7 +28,7 @@ from benchmarks.least_squares import Squares
 from ik_addon.grabbing.scene.posing import GrabSession
 from ik_addon.grabbing.solving import geometry as g
 from ik_addon.grabbing.solving.body import Body
-from ik_addon.grabbing.solving.drag import Drag, Pin, grabbed
+from ik_addon.grabbing.solving.drag import Drag, grabbed
 from ik_addon.grabbing.solving.skeleton import Channels
 
 matplotlib.use("Agg")
@@ -149,19 +149,19 @@ def drag_of(body: Body, part: str) -> Drag:
     return Drag("LIMB", limb_of(body, part)) if " " in part else Drag(part)
 
 
-def wanted(body: Body, pull: Pull) -> tuple[Drag, g.Point, dict[int, Pin]]:
+def wanted(body: Body, pull: Pull) -> tuple[Drag, g.Point, dict[int, str]]:
     """What is dragged to where, with what held."""
     drag = drag_of(body, pull.part)
     ahead, aside, up = (g.mul(axis, body.size) for axis in (body.forward, body.aside, body.bones.up))
     start = drag.start(body)
     if pull.above:
         lowest = min(g.dot(body.bones.heads[bone], body.bones.up) for limb in body.limbs for bone in limb.soles)
-        below = body.middle if pull.above == "GROUND" else start
+        below = body.trunk.pivots[0] if pull.above == "GROUND" else start
         level = g.add(g.across(below, body.bones.up), g.mul(body.bones.up, lowest))
         start = level if pull.above.startswith("GROUND") else drag_of(body, pull.above).start(body)
     goal = g.add(start, g.total(map(g.mul, (ahead, aside, up), pull.way)))
-    held = {k: Pin() for k, limb in enumerate(body.limbs) if limb.found.kind == "LEG" and k != drag.limb}
-    return drag, goal, held | {limb_of(body, part): Pin() for part in pull.holds}
+    held = {k: "BOTH" for k, limb in enumerate(body.limbs) if limb.found.kind == "LEG" and k != drag.limb}
+    return drag, goal, held | {limb_of(body, part): "BOTH" for part in pull.holds}
 
 
 @dataclass
@@ -175,21 +175,21 @@ class Row:
     turned: float
 
     @staticmethod
-    def of(body: Body, channels: Channels, seconds: float, pull: tuple[Drag, g.Point, dict[int, Pin]]) -> "Row":
+    def of(body: Body, channels: Channels, seconds: float, pull: tuple[Drag, g.Point, dict[int, str]]) -> "Row":
         """Measured by the matrices of Blender's bones."""
         drag, goal, held = pull
         off = [0.0]
         for k in held:
             limb = body.limbs[k]
             bone, start = (limb.found.toe, limb.ball) if limb.ball else (limb.links[-1], limb.end)
-            off.append(g.distance(channels.end(bone, start), start) / body.size)
-        short = g.distance(channels.end(drag.bone(body), drag.start(body)), goal) / body.size
+            off.append(dist(channels.end(bone, start), start) / body.size)
+        short = dist(channels.end(*drag.grip(body)), goal) / body.size
         before = body.bones.turns
         dots = [abs(sum(map(float.__mul__, before[k], turn))) for k, turn in channels.turns.items()]
         return Row(channels, seconds, max(off), short, sqrt(sum((2.0 * acos(min(1.0, dot))) ** 2 for dot in dots)))
 
 
-def by_formula(body: Body, pull: tuple[Drag, g.Point, dict[int, Pin]]) -> Row:
+def by_formula(body: Body, pull: tuple[Drag, g.Point, dict[int, str]]) -> Row:
     """As Grab does it."""
     seconds = []
     for _ in range(21):
@@ -199,7 +199,7 @@ def by_formula(body: Body, pull: tuple[Drag, g.Point, dict[int, Pin]]) -> Row:
     return Row.of(body, pose.channels, median(seconds), pull)
 
 
-def by_squares(body: Body, pull: tuple[Drag, g.Point, dict[int, Pin]]) -> Row:
+def by_squares(body: Body, pull: tuple[Drag, g.Point, dict[int, str]]) -> Row:
     """As a solver by least squares does it."""
     start = thread_time()
     moves = Squares(body, *pull).solved()
@@ -251,7 +251,7 @@ def shown_pose(ax: Axes, character: Character, name: str, pulls: Sequence[Pull],
     """Pose a character and draw it; returns a row of the table if the last drag is solved by least squares as well."""
     character.stand()
     for pull in pulls:
-        posed = GrabSession(bpy.context, character.ob).posed
+        posed = GrabSession(bpy.context, character.ob)
         body, asked = posed.body, wanted(posed.body, pull)
         row = by_formula(body, asked)
         character.pose(body, row.channels)

@@ -25,7 +25,7 @@ import ik_addon
 from benchmarks.character.files import armature_of, importers
 from ik_addon.grabbing.scene.posing import GrabSession
 from ik_addon.grabbing.solving.body import Body
-from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, GrabOptions, Pin, grabbed
+from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, GrabOptions, grabbed
 from ik_addon.grabbing.solving.geometry import Point, add, mul, unit
 from ik_addon.solvers import ChainError
 
@@ -74,12 +74,12 @@ def grow_hair(ob: bpy.types.Object) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def drag_of(body: Body, random: Random) -> tuple[Drag, Point, dict[int, Pin]]:
+def drag_of(body: Body, random: Random) -> tuple[Drag, Point, dict[int, str]]:
     """What is dragged to where, with what held."""
     heads = [Drag("HEAD")] if body.neck else []
     drag = random.choice([Drag("HIPS"), Drag("CHEST"), *heads, *(Drag("LIMB", k) for k in range(len(body.limbs)))])
     hands = random.random() < 0.3
-    held = {k: Pin() for k, limb in enumerate(body.limbs) if k != drag.limb and (limb.found.kind == "LEG" or hands)}
+    held = {k: "BOTH" for k, limb in enumerate(body.limbs) if k != drag.limb and (limb.found.kind == "LEG" or hands)}
     return drag, add(drag.start(body), mul(direction(random), body.size * random.random())), held
 
 
@@ -116,12 +116,12 @@ def turns_over(body: Body, at: Callable[[float], GrabbedPose], pixels: Iterable[
     return [largest_turn(body, a, b) for a, b in pairwise([at(pixel) for pixel in pixels])]
 
 
-def step(session: GrabSession, random: Random) -> tuple[float, float, Drag, Point, dict[int, Pin], GrabbedPose]:
+def step(session: GrabSession, random: Random) -> tuple[float, float, Drag, Point, dict[int, str], GrabbedPose]:
     """A step of *Grab* at random: seconds in all, and those of posing; what was dragged where with what held; the
     pose."""
-    drag, goal, held = drag_of(session.posed.body, random)
+    drag, goal, held = drag_of(session.body, random)
     start = thread_time()
-    pose = session.pose(bpy.context, drag, session.posed.world @ Vector(goal), held, GrabOptions())
+    pose = session.pose(bpy.context, drag, session.world @ Vector(goal), held, GrabOptions())
     posing = thread_time() - start
     bpy.context.view_layer.update()
     return thread_time() - start, posing, drag, goal, held, pose
@@ -130,7 +130,7 @@ def step(session: GrabSession, random: Random) -> tuple[float, float, Drag, Poin
 def row_of(ob: bpy.types.Object, drags: int) -> str:
     """The figures of one character."""
     session, random = GrabSession(bpy.context, ob), Random(3)
-    body, seconds, pins, told, unheld = session.posed.body, [], 0.0, 0.0, 0
+    body, seconds, pins, told, unheld = session.body, [], 0.0, 0.0, 0
     for _ in range(drags):
         *taken, drag, goal, held, pose = step(session, random)
         seconds.append(taken)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ik_addon.grabbing.solving.body import Body
-from ik_addon.grabbing.solving.drag import Drag, Pin
+from ik_addon.grabbing.solving.drag import Drag
 from ik_addon.grabbing.solving.geometry import Move, Point
 
 HOLD, AIM, TURN = 100.0, 30.0, 0.03
@@ -28,7 +28,7 @@ class Squares:
     body: Body
     drag: Drag
     goal: Point
-    held: Mapping[int, Pin]
+    held: Mapping[int, str]
 
     def __post_init__(self) -> None:
         body = self.body
@@ -44,7 +44,7 @@ class Squares:
         limbs = body.limbs
         self.ends = [(number[limbs[k].links[-1]], np.array(limbs[k].end)) for k in self.held]
         self.turned = [number[limbs[k].found.end] for k in self.held if limbs[k].found.end >= 0]
-        self.dragged = number[self.drag.bone(body)], np.array(self.drag.start(body))
+        self.dragged = number[self.drag.grip(body)[0]], np.array(self.drag.grip(body)[1])
 
     def posed(self, numbers: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Turns (m, 3, 3) and shifts (m, 3) of the joints, for m rows of numbers: a shift, then rotation vectors."""

@@ -41,14 +41,15 @@ from .planting import play_alone
 SAMPLE = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
 _ROUND = np.linspace(0.0, 2.0 * np.pi, 400)
 _CIRCLE = np.stack((np.sin(_ROUND), 1.0 - np.cos(_ROUND)), axis=1)[:-1]
-_S = np.concatenate((_CIRCLE[:200], (0.0, 4.0) + _CIRCLE[:200] * (-1.0, 1.0)))
+_HALVES = _CIRCLE[:200], _CIRCLE[:200] * (-1.0, 1.0)
 CURVES = {
     "own path": None,
     "straight": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
     "circle, radius 3": (3.0 * _CIRCLE, True),
     "circle, radius 2": (2.0 * _CIRCLE, True),
     "circle, radius 1": (_CIRCLE, True),
-    "S, radius 2": (2.0 * _S, False),
+    "S, radius 2": (2.0 * np.concatenate((_HALVES[0], (0.0, 2.0) + _HALVES[1])), False),
+    "two corners": (2.0 * np.concatenate((_HALVES[0], (0.0, 4.0) + _HALVES[1])), False),
     "square, side 3": (3.0 * np.array(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))), True),
     "slope 15 % (ground)": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
     "stairs (ground)": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
@@ -185,7 +186,8 @@ def _path(walk: Walk, curve: str, options: Options) -> tuple[GroundPath, GroundP
     """A curve as a path, and as it was made of the clip."""
     size, rounding = walk.clip.size, walk.stride * options.path_stride
     if CURVES[curve] is None:
-        points = walk.way.at(np.arange(0.0, walk.clip.frame_count, walk.step))[0][:, :2]
+        last = walk.clip.frame_count - 1.0
+        points = walk.way.at(np.linspace(0.0, last, max(2, round(last / walk.step) + 1)))[0][:, :2]
         own = path_of(points, False, 0.02 * size, rounding)
         return own, own
     points, is_closed = CURVES[curve]

@@ -190,7 +190,7 @@ def main() -> None:
     parser.add_argument("--walkers", type=int, help="plant a crowd of so many on random curves, and nothing else")
     options = parser.parse_args()
     if options.walkers:
-        print(crowd(options.walkers))
+        print(crowd(options.walkers), flush=True)
         return
     with TemporaryDirectory() as folder:
         costs = {

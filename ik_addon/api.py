@@ -181,8 +181,8 @@ def grab(
     they moved on all of its frames: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned": ["spine"], "unkeyed": []}.
     """
     _check_armature(ob)
-    options = GrabOptions(hips, spine, balance, lift_heels, rotation)
-    return grab_bone(bpy.context, ob, bone, Vector(location), pin_feet, options, look)._asdict()
+    options = GrabOptions(hips, spine, balance, lift_heels, rotation, pin_feet, look)
+    return grab_bone(bpy.context, ob, bone, Vector(location), options)
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

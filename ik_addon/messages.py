@@ -573,7 +573,7 @@ CORRECTED_SHORT = Done(
 )
 CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
-CORRECTION = Note("{control}, frame {frame:g}")
+CORRECTION = Note("{control}, frame {frame:g} ({first}-{last})")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note(
     "{keys} keys, {before} before. Tips within {tips:.2%}, knees within {knees:.1%}, feet stand within {slide:.3%}"
@@ -589,6 +589,7 @@ LOOP_FAR = OfArmature(
 )
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
+NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")
 NO_JOINT = OfArmature(
     "the same feet never stand near the end of one clip and near the start of the other. Choose clips that overlap by "
     "a step."

@@ -58,10 +58,10 @@ def test_what_the_table_gives_to_a_goal_are_its_fields():
 
 def test_only_a_chain_that_stretches_gets_longer():
     tip = walking_leg(stretch_max=2.0, swivel=0.4).tip
-    for settings in (settings_of(tip), sampled_settings(tip)):
+    for settings in (settings_of(tip), sampled_settings(settings_of(tip))):
         assert goal_values(settings, "STRETCH")["stretch_max"] == 2.0
         assert goal_values(settings, "CLAMP") == {**goal_values(settings, "STRETCH"), "stretch_max": 1.0}
-    rows = {name: np.full(3, value) for name, value in sampled_settings(tip).items()}
+    rows = {name: np.full(3, value) for name, value in sampled_settings(settings_of(tip)).items()}
     assert goal_values(rows, "CLAMP")["stretch_max"].tolist() == [1.0, 1.0, 1.0]
 
 

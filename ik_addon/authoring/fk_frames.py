@@ -4,10 +4,11 @@ F-Curves tell all of it.
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from .. import messages
 from ..bake.collecting import sampled_over
@@ -32,17 +33,17 @@ from ..rig.blender.rotations import (
 )
 from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import path_of, settings_of, target_and_pole
-from ..rig.model.limb import Limb, chain_bones, fk_joints
-from ..rig.model.limb_model import joints_of, posed
+from ..rig.model.limb import Limb, chain_bones, fk_joints, hinge_armature
+from ..rig.model.limb_model import hinges_of, joints_of, posed
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
 from ..rig.pose.following import follow_limbs
 from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.solving import solve_limb, tell
 from ..rig.pose.track_reading import are_even
-from ..rig.pose.track_solving import Reading, hinges_of, solve_tracks
+from ..rig.pose.track_solving import Reading, solve_tracks
 from ..solvers import ChainError
 from ..solvers.arrays import components_last, conjugate, multiply
-from ..solvers.bending import is_straight, start_frame
+from ..solvers.bending import is_straight
 from ..solvers.chain import uneased
 from ..solvers.rows import start_rows
 from .placing import BEYOND, Control, Placer, check_control
@@ -145,26 +146,56 @@ def limbs_in_fk(
         raise order.errors[chain]
 
 
+POLE_DISTANCES = 0.5, 3.0
+"""How near to the knee a pole may be, and how far, in chain lengths."""
+
+
+class _FkPlane(NamedTuple):
+    """What gives a chain its FK pose, over n frames.
+
+    targets: (n, 3), of its end. knees, sides: (n, 3), a point of the plane in which it bends as a whole, and the unit
+    vector from there to a pole. lengths: (n,), of the chain.
+    """
+
+    targets: np.ndarray
+    knees: np.ndarray
+    sides: np.ndarray
+    lengths: np.ndarray
+
+    def pole_reach(self, present: float) -> float:
+        """How far from the knee a pole is put that is so far from it at present."""
+        nearest, farthest = (share * float(self.lengths[0]) for share in POLE_DISTANCES)
+        return min(max(present, nearest), farthest)
+
+
+def _fk_plane(joints: np.ndarray, hinges: np.ndarray, softness: np.ndarray) -> _FkPlane:
+    """joints: (n, links + 1, 3), in the FK pose. hinges: (n, 3), see `hinges_of`. softness: (n,), that is in effect."""
+    root, end = joints[:, 0], joints[:, -1]
+    starts = start_rows((joints - root[:, None])[None], hinges[None])
+    along, side = (components_last(rows)[0] for rows in (starts.along, starts.side))
+    length, distance = starts.lengths.sum(axis=0)[0], np.linalg.norm(end - root, axis=-1)
+    wanted, extended = distance.copy(), distance > length * (1.0 - BEYOND)
+    for k, row in enumerate(distance.tolist()):
+        is_beyond = extended[k] and is_straight(starts.chain_at(0, k))
+        wanted[k] = length[k] * (1.0 + BEYOND) if is_beyond else uneased(row, length[k], softness[k])
+    target = np.where((wanted != distance)[:, None], root + along * wanted[:, None], end)
+    # The knees of a longer chain lie beside the plane in which it bends as a whole.
+    knee, normal = joints[:, 1] if joints.shape[1] > 2 else root, np.cross(side, along)
+    return _FkPlane(target, knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True), side, length)
+
+
 def fk_goal(
     limb: Limb, target: Control, pole: Control, placer: Placer, reaches: dict[Control, float]
 ) -> tuple[Limb, dict[Control, Matrix]]:
     """The limb with the goal that gives its FK pose, and where target and pole have to be for it, in the world."""
-    joints, chain, settings = fk_joints(limb.bones), limb.chain, limb.settings
-    frame, root = start_frame(chain), joints[0]
-    offset = joints[-1] - root
-    distance = offset.length
-    if is_straight(chain) and distance > chain.length * (1.0 - BEYOND):
-        distance = chain.length * (1.0 + BEYOND)
-    elif settings.reach != "STRETCH" and chain.limits is None:
-        distance = uneased(distance, chain.length, settings.softness)
-    target_armature = root + frame.along * distance if distance != offset.length else joints[-1]
-    knee = joints[1] if len(limb.bones) > 1 else root
-    # The knees of a longer chain lie beside the plane in which it bends as a whole.
-    knee -= frame.normal * (knee - root).dot(frame.normal)
+    softness = limb.settings.softness if limb.settings.reach != "STRETCH" and limb.chain.limits is None else 0.0
+    joints, hinges = np.array([fk_joints(limb.bones)]), np.array([hinge_armature(limb.bones)])
+    plane = _fk_plane(joints, hinges, np.array([softness]))
+    target_armature, knee = Vector(plane.targets[0]), Vector(plane.knees[0])
     if pole not in reaches:
         present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
-        reaches[pole] = min(max(present, 0.5 * chain.length), 3.0 * chain.length)
-    pole_armature = knee + frame.side * reaches[pole]
+        reaches[pole] = plane.pole_reach(present)
+    pole_armature = knee + Vector(plane.sides[0]) * reaches[pole]
     ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
     target_world, pole_world = placer.world_of(target), placer.world_of(pole)
     if ends:
@@ -195,9 +226,6 @@ def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) ->
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
-
-POLE_DISTANCES = 0.5, 3.0
-"""How near to the knee a pole may be, and how far, in chain lengths."""
 
 
 def controls_over(
@@ -267,38 +295,23 @@ def _fk_goal(reading: Reading, sizes: np.ndarray) -> tuple[Reading, np.ndarray]:
     sizes: (n), how much that is scaled: a pole keeps its distance in the armature's space.
     """
     model, fk, count = reading.model, reading.fk, reading.count
+    softness = reading.goal.settings["softness"] if model.reach != "STRETCH" and not model.is_limited else np.zeros(1)
     joints = joints_of(model, fk)
-    root, end = joints[:, 0], joints[:, -1]
-    starts = start_rows((joints - root[:, None])[None], hinges_of(model, fk.turns)[None])
-    along, side = (components_last(rows)[0] for rows in (starts.along, starts.side))
-    length, distance = starts.lengths.sum(axis=0)[0], np.linalg.norm(end - root, axis=-1)
-    wanted = distance.copy()
-    extended = distance > length * (1.0 - BEYOND)
-    softness = np.broadcast_to(reading.goal.settings["softness"], len(distance))
-    for k, row in enumerate(distance.tolist()):
-        if extended[k] and is_straight(starts.chain_at(0, k)):
-            wanted[k] = length[k] * (1.0 + BEYOND)
-        elif model.reach != "STRETCH" and not model.is_limited:
-            wanted[k] = uneased(row, length[k], softness[k])
-    target = np.where((wanted != distance)[:, None], root + along * wanted[:, None], end)
-    knee = joints[:, 1] if len(model.links) > 1 else root
-    normal = np.cross(side, along)
-    knee = knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True)
-    poles = reading.goal.poles
-    present = 0.0 if poles is None else np.linalg.norm(poles[0] - knee[0])
-    reach = np.clip(present, *(share * length[0] for share in POLE_DISTANCES))
+    plane = _fk_plane(joints, hinges_of(model, fk.turns), np.broadcast_to(softness, len(joints)))
+    knee, poles = plane.knees, reading.goal.poles
+    reach = plane.pole_reach(0.0 if poles is None else float(np.linalg.norm(poles[0] - knee[0])))
     orientations = None
     if model.foot is not None:
         orientations = multiply(fk.turns[:, model.own], conjugate(np.array([model.foot.held])))
     settings = reading.goal.settings | {name: np.array([value]) for name, value in BEND_SETTINGS.items()}
     goal = replace(
         reading.goal,
-        targets=np.broadcast_to(target, (count, 3)),
-        poles=np.broadcast_to(knee + side * (reach * sizes[0] / sizes)[:, None], (count, 3)),
+        targets=np.broadcast_to(plane.targets, (count, 3)),
+        poles=np.broadcast_to(knee + plane.sides * (reach * sizes[0] / sizes)[:, None], (count, 3)),
         orientations=orientations,
         settings=settings | {"influence": np.ones(1)},
     )
-    return replace(reading, goal=goal), length
+    return replace(reading, goal=goal), plane.lengths
 
 
 def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import link_bones, missed_world, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.planned import asked_now, is_confirmed
+from ..rig.pose.planned import asked_now
 from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
@@ -252,11 +252,6 @@ def _confirmed_at(
         groups.setdefault((name.armature, body.name) if body else name, []).append(name)
     for names in groups.values():
         reader = scene.armature(_object(readings[names[0]].model))
-        if readings[names[0]].model.body is None:
-            [name] = names
-            if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
-                confirmed[name] = readings[name]
-            continue
         try:
             asked = asked_now(reader, [chains[name] for name in names])
         except ChainError:
@@ -389,7 +384,7 @@ def _solved(
         units = np.linalg.norm(reading.goal.to_world[:, :3, 1], axis=1) / _object(model).matrix_world.median_scale
         motion.shown = ShownChain(model, fk, units)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
-        motion.record.course, motion.record.solver = course, model.solver_name
+        motion.record.course, motion.record.solver = course, model.solver
     return motions
 
 

@@ -7,6 +7,7 @@ whoever asks, and is 1 at the tolerance. Arrays alone.
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -229,7 +230,7 @@ def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
     """Keys in these rows, together as near to the motion as they can be: least squares, in which what is farthest off
     counts more each time."""
     first, last = motion.first, motion.last
-    numbers, slopes = motion.numbers[rows], _mean_slopes(motion, rows)
+    numbers, slopes = motion.numbers[rows], motion.slopes[rows]
     start = np.empty((2 * len(rows), numbers.shape[1]))
     start[0::2], start[1::2] = numbers, slopes
     unknown = np.repeat(motion.free[rows], 2)
@@ -268,18 +269,9 @@ def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
     return smooth_curve(rows, best[0::2], best[1::2])
 
 
-def _mean_slopes(motion: WantedMotion, rows: np.ndarray) -> np.ndarray:
-    """Slopes (K, C) at keys: where they are free the mean of those that suit the spans on both sides best."""
-    total, seen = np.zeros((len(rows), motion.numbers.shape[1])), np.zeros(len(rows))
-    spans = np.diff(rows)
-    for span in np.unique(spans):
-        k = np.flatnonzero(spans == span)
-        fits = _fits(motion, rows[k], int(span))
-        total[k] += fits[:, 1]
-        total[k + 1] += fits[:, 3]
-        seen[k] += 1
-        seen[k + 1] += 1
-    return np.where(motion.free[rows, None], total / seen[:, None], motion.slopes[rows])
+def stretches(steps: np.ndarray) -> list[tuple[int, int]]:
+    """First and last row of each stretch in which the same is said of all steps from row to row."""
+    return [*pairwise([0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(steps)])]
 
 
 def local_slopes(numbers: np.ndarray, half: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..rig.blender.armatures import armature_named
 from ..rig.blender.rotations import quaternions_of
 from ..rig.model.limb_model import FkTrack, LimbModel, fk_track
 from ..solvers.arrays import rotated
-from .few_keys import Error, KeyedCurve, WantedMotion, fewest_keys, joined, local_slopes
+from .few_keys import Error, KeyedCurve, WantedMotion, fewest_keys, joined, local_slopes, stretches
 
 _LONGEST = 40
 """Rows that a span lasts at most."""
@@ -94,7 +94,7 @@ def few_keys(
 
     still = np.abs(np.diff(numbers, axis=0)).max(axis=1) <= _STILL
     curves = []
-    for first, last in _runs(still):
+    for first, last in stretches(still):
         if still[first] or last - first == 1:
             curves.append(_straight(numbers[[first, last]], [first, last]))
         else:
@@ -128,7 +128,7 @@ def _smooth(numbers: np.ndarray, error: Error, first: int, last: int, rests: tup
     seen = np.arange(2 * first, 2 * last + 1) / 2.0
     off = error(curve.at(seen), seen)
     far = [off[(seen >= start) & (seen <= end)].max() > 1.0 for start, end in pairwise(curve.rows)]
-    for start, end in _runs(np.array(far)):
+    for start, end in stretches(np.array(far)):
         part = KeyedCurve(*(each[start : end + 1] for each in (curve.rows, curve.numbers, curve.slopes)))
         if far[start]:
             rows = range(part.rows[0], part.rows[-1] + 1)
@@ -141,12 +141,6 @@ def _straight(numbers: np.ndarray, rows: Sequence[int] | np.ndarray) -> KeyedCur
     ways = np.diff(numbers, axis=0) / np.diff(rows)[:, None]
     slopes = np.stack((np.concatenate((ways[:1], ways)), np.concatenate((ways, ways[-1:]))), axis=1)
     return KeyedCurve(np.array(rows), numbers, slopes)
-
-
-def _runs(steps: np.ndarray) -> list[tuple[int, int]]:
-    """First and last row of each stretch in which the same is said of all steps from row to row."""
-    cuts = [0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(steps)]
-    return [*pairwise(cuts)]
 
 
 def _fitted(

@@ -130,6 +130,8 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     nothing changed.
     """
     hips, legs, other = body_of(ob, body), legs_of(ob), clip_called(ob, clip)
+    if not clip:
+        raise ChainError(messages.NO_NEXT_CLIP(armature=ob.name))
     if other is None:
         raise ChainError(messages.NO_SUCH_CLIP(armature=ob.name, clip=clip))
     keyed = {name for each in (playing_clip(ob), other) if each for name, _ in moved_channels(each)}
@@ -216,13 +218,16 @@ def _joint_of(ob: bpy.types.Object, first: Walk, second: Walk) -> _Joint:
     )
     away = own[:, None] + others - 2.0 * (np.abs(product) + heights.T @ other_heights)
     one, two = (standing(each.anchors, each.clip.ankles.shape[:2]) for each in (first, second))
-    fits = (one[:, :, None] == two[:, None]).all(axis=0) & one.any(axis=0)[:, None]
+    fits = (one[:, :, None] == two[:, None]).all(axis=0)
     near = round(NEAR * first.clip.fps)
     fits[: max(len(fits) // 2, len(fits) - near)] = fits[:, min(fits.shape[1] // 2, near) :] = False
     if not fits.any():
         raise ChainError(messages.NO_JOINT(armature=ob.name))
+    # In the air only where no foot that stands does so near both ends: runs of one cycle.
+    standing_too = fits & one.any(axis=0)[:, None]
+    fits = standing_too if standing_too.any() else fits
     row, following = divmod(int(np.where(fits, away, np.inf).argmin()), fits.shape[1])
-    move, stands = np.eye(4), one[:, row]
+    move, stands = np.eye(4), one[:, row] | ~one[:, row].any()
     move[:3, :3] = turns_by(np.angle(product[row, following]) * UP)
     here, there = first.feet[stands, row].mean(axis=0), second.feet[stands, following].mean(axis=0)
     move[:3, 3] = here - move[:3, :3] @ there

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 from benchmarks.character.files import armature_of, importers
 from ik_addon.grabbing.scene.reading import GrabBody
 from ik_addon.grabbing.solving.body import Body
-from ik_addon.grabbing.solving.drag import Drag, GrabbedPose, Pin
+from ik_addon.grabbing.solving.drag import Drag, GrabbedPose
 from ik_addon.grabbing.solving.geometry import Point, add, mul, unit
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
@@ -101,12 +101,12 @@ def random_direction(random: Random) -> Point:
     return unit((random.gauss(0, 1), random.gauss(0, 1), random.gauss(0, 1)))
 
 
-def random_drag(body: Body, random: Random, farthest: float = 1.0) -> tuple[Drag, Point, dict[int, Pin]]:
+def random_drag(body: Body, random: Random, farthest: float = 1.0) -> tuple[Drag, Point, dict[int, str]]:
     """What is dragged to where, with what held: all other feet, now and then hands too."""
     drag = random.choice(drags_of(body))
     hands = random.random() < 0.3
     held = {
-        k: Pin()
+        k: "BOTH"
         for k, limb in enumerate(body.limbs)
         if k != drag.limb and (limb.found.kind == "LEG" or (hands and random.random() < 0.6))
     }

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ik_addon import api, messages
 from ik_addon.grabbing.scene.posing import GrabSession
-from ik_addon.grabbing.solving.drag import Drag, GrabOptions, Pin, grabbed
+from ik_addon.grabbing.solving.drag import Drag, GrabOptions, grabbed
 from ik_addon.grabbing.solving.geometry import add, mul
 
 from ..rig.rigs import BoneSpec, editing, evaluated_copy, new_armature, update
@@ -184,17 +184,17 @@ def test_what_is_locked_and_would_turn_is_refused():
 
 def test_each_joint_that_is_shown_can_be_dragged():
     session = GrabSession(bpy.context, with_tail())
-    shown = {joint.bone for joint in session.posed.joints()}
+    shown = {joint.bone for joint in session.joints()}
     assert {"hips", "chest", "head", "tail.3", "hand.L", "foot.R", "shin.L", "forearm.R"} == shown - {
         "hand.R",
         "foot.L",
         "shin.R",
         "forearm.L",
     }
-    for joint in session.posed.joints():
-        drag = session.posed.drag_of(joint.bone)
+    for joint in session.joints():
+        drag = session.drag_of(joint.bone)
         place = joint.place(session.evaluated)
         assert (session.goal(joint.bone, drag, place) - session.start(drag)).length < 1e-6
         goal = Vector(add(tuple(session.start(drag)), mul(random_direction(Random(1)), 0.05)))
-        session.pose(bpy.context, drag, goal, {0: Pin()} if drag.limb != 0 else {}, GrabOptions())
+        session.pose(bpy.context, drag, goal, {0: "BOTH"} if drag.limb != 0 else {}, GrabOptions())
     session.restore()

@@ -19,7 +19,7 @@ HELD = 1e-6
 def worst_pins(ob, drags: int) -> tuple[float, float]:
     """By how much what is held is off, and by how much a miss that is told is, in legs, after random drags."""
     session, random = GrabSession(bpy.context, ob), Random(3)
-    body, pins, told = session.posed.body, 0.0, 0.0
+    body, pins, told = session.body, 0.0, 0.0
     for _ in range(drags):
         drag, goal, held = random_drag(body, random)
         pose = session.pose(bpy.context, drag, ob.matrix_world @ Vector(goal), held, GrabOptions())

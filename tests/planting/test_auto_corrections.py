@@ -6,6 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_addon.grabbing.scene.posing import grab_bone
+from ik_addon.grabbing.solving.drag import GrabOptions
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.footprints import footprint_over
@@ -141,13 +142,15 @@ def test_one_after_the_other():
     assert all_bytes(ob) == before
 
 
-def test_a_limb_that_is_grabbed_is_corrected():
+@pytest.mark.parametrize("hips", ["MOVE", "STAY"])
+def test_a_limb_that_is_grabbed_is_corrected(hips):
+    """Also where its control is all that moves."""
     ob = captured()
     frame = sum(middle_swing(ob)) // 2
     go_to(frame)
     update()
     place = ob.matrix_world @ ob.pose.bones["foot.L"].head
-    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.0, 0.0, 0.03)))
+    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.0, 0.0, 0.03)), options=GrabOptions(hips=hips))
     update()
     assert not bpy.app.timers.is_registered(auto_corrections.correct)
     assert {own["frame"] for own in corrections_of(ob)} == {frame}
@@ -175,6 +178,38 @@ def test_going_on_at_once_is_no_reason_to_lose_what_was_moved(told):
     assert bpy.context.scene.frame_current == frame + 1
     bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
+
+
+def test_moves_at_two_frames_before_the_first_is_corrected_are_two_corrections():
+    ob = captured()
+    limb, before = foot(ob), all_bytes(ob)
+    frame = sum(middle_swing(ob)) // 2
+    go_to(frame)
+    update()
+    for k, control in enumerate((limb.foot, limb.pole)):
+        go_to(frame + k)
+        control.owner.location.z += 0.05
+        control.owner.keyframe_insert("location", frame=frame + k)
+        file_memory.looked["operator"] = -1
+    update()
+    assert bpy.app.timers.is_registered(auto_corrections.correct)
+    bpy.app.timers.unregister(auto_corrections.correct)
+    auto_corrections.correct()
+    assert [own["frame"] for own in corrections_of(ob)] == [frame, frame + 1]
+    for _ in range(2):
+        bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_switched_corrections_of_one_frame_keep_their_order():
+    ob = captured()
+    frame = sum(middle_swing(ob)) // 2
+    for control in (foot(ob).foot, foot(ob).pole):
+        assert key(frame, control)
+    names = [own["object"] for own in corrections_of(ob)]
+    for states in ([False, True], [True, True], [False, True]):
+        bpy.ops.analytic_ik.switch_correction(index=0)
+        assert [(own["object"], own["on"]) for own in corrections_of(ob)] == [*zip(names, states, strict=True)]
 
 
 def test_what_nobody_captured_is_keyed_as_ever():

@@ -43,7 +43,7 @@ def spans(ob) -> dict[str, np.ndarray]:
         contacts = keyed_contacts(feet[name], FRAMES) if name in feet else None
         start, *_, end = span_of(own["frame"] - FRAMES[0], contacts, own["fade"] * scene.render.fps)
         rows = TIMES - FRAMES[0]
-        inside = (rows > (-1 if start is None else start)) & (rows < (1e9 if end is None else end))
+        inside = (rows > start) & (rows < end)
         found[name] = found.get(name, False) | inside
     return found
 

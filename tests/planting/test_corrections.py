@@ -128,6 +128,27 @@ def test_keys_that_were_changed_by_hand_are_not_lost():
     assert [own["frame"] for own in corrections_of(ob)] == [sum(swing) // 2]
 
 
+def test_a_body_that_gave_and_was_keyed_by_hand_keeps_that_and_gives_no_more():
+    ob, _ = walk()
+    swing, body = middle_swing(ob), keyed_controls(ob).body
+    move(ob, sum(middle_stance(ob)) // 2, way=(0.0, -0.15, 0.0))
+    frame = sum(middle_stance(ob)) // 2
+    go_to(frame)
+    body.owner.location.x += 0.02
+    body.owner.keyframe_insert("location", frame=frame)
+    before = channels(ob)[body.name]
+    move(ob, sum(swing) // 2, way=(0.0, 0.0, 0.01), body=False)
+    assert channels(ob)[body.name] == pytest.approx(before, abs=1e-6)
+
+
+def test_for_a_foot_out_of_all_reach_the_body_stays():
+    ob, _ = walk()
+    before = seen(ob)["thigh.L"][:, 2]
+    move(ob, sum(middle_swing(ob)) // 2, way=(1.5, 0.0, 0.0))
+    assert np.abs(seen(ob)["thigh.L"][:, 2] - before).max() < 0.2
+    assert corrections_of(ob)[0]["span"] == [*middle_swing(ob)]
+
+
 def test_what_cannot_be_corrected_is_refused():
     ob, _ = walk()
     go_to(20)

@@ -17,6 +17,7 @@ from ik_addon.ui.panels.motion import ANALYTIC_IK_PT_planting
 
 from ..scenes import curves_of, go_to, select, sliding_walk
 from ..ui.layouts import drawn
+from .curves_drawn import curve_through
 from .standing import FRAMES, LEG, feet_over, keys_of, slides, world_of
 
 pytestmark = pytest.mark.versions
@@ -25,25 +26,6 @@ pytestmark = pytest.mark.versions
 @pytest.fixture
 def walker() -> bpy.types.Object:
     return sliding_walk()
-
-
-def curve_through(points, is_closed=False, kind="BEZIER", name="Way") -> bpy.types.Object:
-    """A curve object through points, smooth between them."""
-    data = bpy.data.curves.new(name, "CURVE")
-    data.dimensions = "3D"
-    spline = data.splines.new(kind)
-    knots = spline.bezier_points if kind == "BEZIER" else spline.points
-    knots.add(len(points) - 1)
-    for knot, point in zip(knots, points, strict=True):
-        knot.co = point if kind == "BEZIER" else (*point, 1.0)
-        if kind == "BEZIER":
-            knot.handle_left_type = knot.handle_right_type = "AUTO"
-        elif kind == "NURBS":
-            spline.use_endpoint_u = True
-    spline.use_cyclic_u = is_closed
-    ob = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(ob)
-    return ob
 
 
 BEND = ((0.0, 0.0, 0.0), (0.6, -1.0, 0.0), (2.0, -1.4, 0.0))
@@ -326,3 +308,10 @@ def test_the_path_of_another_clip_is_a_curve_like_any_other(walker):
     report = plant(bpy.context, tips, range(60, 121), path=curve, options=Options(anyway=True))
     assert not report["path"]["from_clip"]
     assert slides(walker, report, range(60, 121)) < 3e-5
+
+
+def test_a_walk_whose_time_is_stretched_stands_along_a_path(walker):
+    keys_changed(walker, lambda path, index, co: (co.x + 8.0 * (1.0 - cos(co.x / 20.0)), co.y))
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), options=Options(anyway=True))
+    assert report["path"]["end"] > 0.5 * LEG
+    assert slides(walker, report, FRAMES) < 1e-5

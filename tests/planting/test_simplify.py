@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.simplifying import ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
+from ik_addon.planting.feet.simplifying import ControlTrack, KeyOptions, LimbTracks, simplified
 from ik_addon.planting.scene import simplify
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.kept_keys import curves_of
@@ -194,13 +194,13 @@ def test_a_body_keeps_the_roots_of_legs_that_another_joint_moves():
         points=np.tile(ankles, (3, 1, 1)),
         contacts=np.zeros((2, count), bool),
     )
-    found, options = FewKeys([None], [None]), KeyOptions()
+    found, options = {}, KeyOptions()
     for _ in simplified(found, [limb], body, 24.0, options):
         pass
     rows = np.arange(count)
-    off = np.linalg.norm(body.in_world(found.body.at(rows), rows, body.owns(hips)) - hips, axis=1)
+    off = np.linalg.norm(body.in_world(found[body].at(rows), rows, body.owns(hips)) - hips, axis=1)
     assert off.max() < options.tolerance * size
-    assert 2 < len(found.body.rows) < count / 2
+    assert 2 < len(found[body].rows) < count / 2
 
 
 def test_where_knees_would_be_elsewhere_all_keys_stay(monkeypatch):

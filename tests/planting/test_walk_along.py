@@ -17,6 +17,7 @@ from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.path import path_of
 from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.spine import Spine, moved
 from ik_addon.planting.feet.walk import Walk
 
 from .clips import STRIDE, scaled, walk
@@ -119,8 +120,8 @@ def test_where_a_walk_stands_nothing_moves():
     stands = {name: np.concatenate((own, np.repeat(own[:, -1:], 120, axis=1)), axis=1) for name, own in stands.items()}
     contacts = np.concatenate((truth, np.repeat(truth[..., -1:], 120, axis=2)), axis=2)
     _, there, _ = on_path(replace(clip, **stands), contacts, CURVES["circle"])
-    assert np.abs(np.diff(there.turns[-60:], axis=0)).max() < 1e-6
-    assert np.linalg.norm(np.diff(there.shifts[-60:], axis=0), axis=1).max() < 1e-6
+    assert np.abs(np.diff(there.body[0][-60:], axis=0)).max() < 1e-6
+    assert np.linalg.norm(np.diff(there.body[1][-60:], axis=0), axis=1).max() < 1e-6
 
 
 def test_a_walk_that_only_stands_goes_to_the_beginning_of_its_path():
@@ -167,9 +168,9 @@ def stances_of_points(planned):
 def test_the_body_leans_into_a_bend_and_feet_do_not():
     clip, truth = walk()
     upright, leaning = (on_path(clip, truth, CURVES["circle"], Options(path_lean=lean))[1] for lean in (0.0, 1.0))
-    side = np.cross(UP, leaning.turns @ (1.0, 0.0, 0.0))
-    assert (np.sum(side * (leaning.turns @ UP), axis=1)[60:-60] > 0.01).all()
-    assert np.abs(upright.turns @ UP - UP).max() < 1e-12
+    side = np.cross(UP, leaning.body[0] @ (1.0, 0.0, 0.0))
+    assert (np.sum(side * (leaning.body[0] @ UP), axis=1)[60:-60] > 0.01).all()
+    assert np.abs(upright.body[0] @ UP - UP).max() < 1e-12
     stands = truth.any(axis=1)
     assert np.abs(upright.clip.ankles - leaning.clip.ankles)[stands].max() == 0.0
 
@@ -187,7 +188,7 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
         return
     clip, truth = walk(legs=legs, seconds=4.0, fps=30.0)
     _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
-    assert np.isfinite(planned.ankles).all() and np.isfinite(there.turns).all()
+    assert np.isfinite(planned.ankles).all() and np.isfinite(there.body[0]).all()
     assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
 
 
@@ -240,3 +241,60 @@ def test_a_reversed_walk_on_a_reversed_path_is_that_walk_reversed():
     _, reverse, _ = on_path(replace(clip, **points), truth[..., ::-1], CURVES["S"][::-1], back)
     for name in ("hips", "ankles"):
         assert np.abs(getattr(there.clip, name) - getattr(reverse.clip, name)[:, ::-1]).max() < 5e-3
+
+
+def animal(legs=4):
+    """A walk of four legs, and a spine between the hind ones, which carry the body, and the fore ones."""
+    clip, truth = walk(legs=legs)
+    hind, fore = clip.hips[2:].mean(axis=0), clip.hips[:2].mean(axis=0)
+    return clip, truth, Spine((0, 1), np.array([hind + share * (fore - hind) for share in (0.1, 0.5, 0.9)]))
+
+
+def girdles_on(clip, truth, spines, points, base=None):
+    """The legs on a path, and how far a fore foot that stands is to the side of its hip at most."""
+    own = walk_of(clip, truth)
+    paths = [None if each is None else path_of(each, False, 0.02, own.stride) for each in (points, base)]
+    there = brought(own, along_path(own, *paths, OPTIONS), OPTIONS, spines)
+    across = there.clip.hips[0] - there.clip.hips[1]
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    ways = np.sum((there.clip.ankles - there.clip.hips)[:2] * across, axis=2)
+    return there, np.abs(ways[truth[:2].any(axis=1)]).max()
+
+
+@pytest.mark.parametrize("radius", [1.5, 2.0, 3.0])
+def test_an_animal_bends_along_its_path_and_its_feet_stand_below_it(radius):
+    clip, truth, spine = animal()
+    points = radius * np.stack((np.sin(ROUND), 1.0 - np.cos(ROUND)), axis=1)
+    (there, bent), (_, rigid) = (girdles_on(clip, truth, own, points) for own in ([spine], []))
+    assert bent < 0.6 * rigid
+    planned = plan(there.clip, OPTIONS, truth, sole=walk_of(clip, truth).sole)
+    assert_lawful(there.clip, planned, None)
+    # Head first: the fore girdle is turned farther into the bend than the hind one.
+    facing = [np.unwrap(np.arctan2(*(there.clip.hips[k + 1] - there.clip.hips[k])[:, 1::-1].T)) for k in (0, 2)]
+    assert np.median(facing[0] - facing[1]) > 0.5 * np.tanh(1.2 / radius)
+
+
+def test_an_unedited_path_bends_no_spine():
+    clip, truth, spine = animal()
+    points = CURVES["S"]
+    there, _ = girdles_on(clip, truth, [spine], points, points)
+    for move in (there.body, *there.spines[0]):
+        assert np.abs(moved(move, clip.hips[0]) - clip.hips[0]).max() < 1e-9
+
+
+def test_each_girdle_turns_with_its_bones():
+    clip, truth, spine = animal()
+    there, _ = girdles_on(clip, truth, [spine], CURVES["S"])
+    for legs, move in (((2, 3), there.body), ((0, 1), there.spines[0][-1])):
+        for leg in legs:
+            assert np.abs(moved(move, clip.hips[leg]) - there.clip.hips[leg]).max() < 1e-9
+    # Each bone stays on the one before it.
+    for before, after, head in zip([there.body, *there.spines[0]], there.spines[0], spine.heads, strict=False):
+        assert np.abs(moved(before, head) - moved(after, head)).max() < 1e-9
+
+
+def test_legs_on_both_sides_of_one_body_do_not_bend_it():
+    clip, truth, _ = animal()
+    sides = [Spine(legs, clip.hips[[legs[0]]]) for legs in ((0, 2), (1, 3))]
+    (there, _), (rigid, _) = (girdles_on(clip, truth, own, CURVES["S"]) for own in (sides, []))
+    assert np.abs(there.clip.hips - rigid.clip.hips).max() < 1e-9

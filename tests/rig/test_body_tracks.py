@@ -13,10 +13,11 @@ from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live.state import memory
 from ik_addon.rig.pose.solving import solve_scene
-from ik_addon.rig.pose.track_reading import PlacesNow, TrackReader
+from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 
 from ..helpers.creature import LEGS, Creature, differ, matrices
+from ..helpers.places import places_now
 from .keys import key
 from .rigs import Control, make_chain, new_empty, update
 
@@ -122,7 +123,7 @@ def test_one_frame_many_frames_sampled_and_evaluated_give_one_pose(seed):
         ones = readings_of(Sampler([frame]), 1, creature)
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
         chains = [(creature.ob, own.model) for own in plan.planned().values()]
-        seen = readings_of(PlacesNow(chains, bpy.context.evaluated_depsgraph_get()), 1, creature)
+        seen = readings_of(places_now(chains), 1, creature)
         for own, slack in ((ones, SAME), (seen, ROUNDED)):
             for reading, pose, all_frames, all_poses in zip(own, solve_tracks(own), many, together, strict=True):
                 if reading.body:

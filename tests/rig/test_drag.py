@@ -29,9 +29,8 @@ def solved(monkeypatch):
         return solve_limb(limb)
 
     def counting_steady(chain, wishes):
-        # By its name when it was read: it may have another one by now.
-        ob = chain.limb.bones[0].pose_bone.id_data
-        tips.append((chain.limb.tip, round(ob.location.x) if ob else 0))
+        ob = bpy.data.objects.get(chain.model.armature)
+        tips.append((chain.model.tip, round(ob.location.x) if ob else 0))
         return solve_steady(chain, wishes)
 
     monkeypatch.setattr(solving, "solve_limb", counting)

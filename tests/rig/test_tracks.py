@@ -17,10 +17,11 @@ from ik_addon.rig.model.limb_model import joints_of, posed
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.planned import asked_now
 from ik_addon.rig.pose.reading import SceneReader
-from ik_addon.rig.pose.track_reading import PlacesNow, TrackReader
+from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import PlannedChain, Reading, channel_values, solve_tracks
 
 from ..helpers.feet import follow, footed_leg, turn_target
+from ..helpers.places import places_now
 from .keys import any_rig, key, key_rotation
 from .rigs import Rig, random_rotation, set_rotation, update
 
@@ -73,8 +74,7 @@ def evaluated_joints(rig: Rig, chain: PlannedChain) -> np.ndarray:
 
 def seen_now(rig: Rig, chain: PlannedChain) -> Reading:
     """The chain as it is read from what is evaluated now."""
-    now = PlacesNow([(rig.ob, chain.model)], bpy.context.evaluated_depsgraph_get())
-    return TrackReader(now, 1).readings([(rig.ob, chain)])[0]
+    return TrackReader(places_now([(rig.ob, chain.model)]), 1).readings([(rig.ob, chain)])[0]
 
 
 def rounded(reading: Reading, k: int, size: float) -> float:

@@ -10,7 +10,7 @@ from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.treadmill import stands_on
-from ik_addon.planting.scene.limbs import keyed_contacts
+from ik_addon.planting.scene.limbs import key_contacts, keyed_contacts
 from ik_addon.rig.blender.clips import motion_frames
 from ik_addon.travel import join_clips, put_in_place
 
@@ -94,6 +94,31 @@ def test_feet_stand_through_the_joint(chains):
         assert max(leg["slide"] for leg in measured(planted, sole_of(planted), contacts)) < SLIDE
 
 
+def test_clips_of_which_no_foot_stands_where_they_meet_are_joined_in_the_air():
+    ob = with_two_clips("Empties")
+    tips, walk = [ob.pose.bones[f"shin.{side}"] for side in "LR"], ob.animation_data.action
+    for walked, name, stand in ((FIRST, walk.name, slice(18)), (SECOND, "next", slice(28, None))):
+        play(ob, name)
+        contacts = np.zeros((2, 2, len(walked.frames)), bool)
+        contacts[:, :, stand] = True
+        key_contacts(tips, contacts, walked.frames)
+    play(ob, walk.name)
+    report = join_clips(bpy.context, ob, "next")
+    assert report["difference"] < 0.1
+    frames = range(report["frames"][0], report["frames"][1] + 1)
+    contacts = np.array([keyed_contacts(tip, frames) for tip in tips])
+    row = report["joint"][0] - frames.start
+    assert contacts[:, :, :4].all() and contacts[:, :, -4:].all() and not contacts[:, :, row].any()
+    places = shown(ob, frames)["hips"][:, :3, 3]
+    speeds = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert speeds[row - 1 : row + 3].max() < 1.1 * speeds.max()
+
+
+def play(ob: bpy.types.Object, name: str) -> None:
+    ob.animation_data.action = bpy.data.actions[name]
+    update()
+
+
 def test_what_cannot_be_joined_is_refused():
     ob = with_two_clips("no chains")
     walk, hips = ob.animation_data.action, ob.pose.bones["hips"]
@@ -107,6 +132,9 @@ def test_what_cannot_be_joined_is_refused():
     before = whole_state()
     with pytest.raises(RuntimeError, match=r"has no clip 'walks'"):
         bpy.ops.analytic_ik.join_clips(clip="walks")
+    assert whole_state() == before
+    with pytest.raises(RuntimeError, match=r"no clip is to go on. Choose a clip in Next Clip"):
+        bpy.ops.analytic_ik.join_clips()
     assert whole_state() == before
     with pytest.raises(RuntimeError, match=r"the same feet never stand near the end of one clip"):
         bpy.ops.analytic_ik.join_clips(clip="hop")

@@ -1,7 +1,7 @@
 """A body, read from an armature object as it is evaluated."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from math import tau
 from typing import NamedTuple
 
@@ -12,16 +12,16 @@ from mathutils import Vector
 from ... import messages
 from ...authoring.finding.limbs import FoundLimb, find_limbs
 from ...rig.blender.dependencies import movers_of
-from ...rig.blender.rotations import are_even, array_of, channel_of, quaternions_of, raw_values, turns_in
+from ...rig.blender.rotations import are_even, array_of, quaternion_of, raw_values, turns_in
 from ...rig.data.settings import pin_of
 from ...rig.model.limb import known_bones, limits_of
 from ...rig.model.order import live_tips
 from ...solvers import ChainError
-from ..solving.body import Body, hips_of
-from ..solving.drag import Drag, Pin
-from ..solving.geometry import Turn
-from ..solving.limb import FoundParts
+from ..solving.body import Body
+from ..solving.drag import Drag
+from ..solving.geometry import Turn, normalized
 from ..solving.limits import JointLimits
+from ..solving.row import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
 from .controls import rides_on
 
@@ -30,7 +30,6 @@ _NOISE = 1e-3
 """Slack of `are_even`: clips come with scale that is uneven by a ten thousandth."""
 _APART = 1e-3
 """By which a pose may differ from what its channels make, in matrix elements, lengths in those of its own bones."""
-PINS = {"LOCATION": Pin(rotation=False), "ROTATION": Pin(place=False), "BOTH": Pin()}
 
 
 class GrabJoint(NamedTuple):
@@ -56,8 +55,8 @@ class GrabBody:
         self._armature = ob.name
         evaluated = ob.evaluated_get(depsgraph)
         self.world = evaluated.matrix_world.copy()
-        self.names = [bone.name for bone in ob.pose.bones]
-        index = {name: k for k, name in enumerate(self.names)}
+        index = {bone.name: k for k, bone in enumerate(ob.pose.bones)}
+        self.names = [*index]
         posed = {bone.name: bone.head.copy() for bone in evaluated.pose.bones}
         found = find_limbs(ob.data.bones, arms=True, posed=posed).limbs
         limbs = [limb for limb in found if len(limb.bones) - len(limb.segments) >= 2]
@@ -65,19 +64,23 @@ class GrabBody:
         chains = {bone.name: tip for tip in tips for bone in known_bones(ob.pose.bones[tip])}
         self.chains = {k: chains[limb.bones[-1]] for k, limb in enumerate(limbs) if limb.bones[-1] in chains}
         rigged = {name for k in self.chains for name in (*limbs[k].bones, limbs[k].end, limbs[k].toe) if name}
-        skeleton = _skeleton(ob, evaluated, index, limbs, frozenset(index[name] for name in {*chains, *rigged}))
+        # Arms that something else moves do not hang.
+        moved = {limb.bones[0] for limb in limbs if any(movers_of([ob.pose.bones[limb.bones[0]]]))}
+        skeleton = _skeleton(ob, evaluated, index, rigged.union(chains), moved)
         heads = [k for k, name in enumerate(self.names) if _HEAD.search(name.lower())]
-        parts = [_parts(limb, index) for limb in limbs]
-        if hips_of(skeleton, parts) < 0:
+        body = self.body = Body(skeleton, [_parts(limb, index) for limb in limbs], heads)
+        if body.hips < 0:
             raise ChainError(messages.NO_HIPS_TO_GRAB(armature=ob.name))
-        body = self.body = Body(skeleton, parts, heads)
         neck = body.neck.links if body.neck else ()
         carried = [self.names[bone] for bone in (*body.line, *neck)]
         self._anchored = {k for k, tip in self.chains.items() if not rides_on(ob, tip, carried)}
-        parents = [*skeleton.parents]
-        self._forks = {bone for bone in parents if parents.count(bone) > 1} | {*body.line, -1}
-        named = [(*limb.found.bones, limb.found.end, limb.found.toe, limb.girdle) for limb in body.limbs]
-        self._parts = {*neck, *(bone for row in named for bone in row)}
+        self._drags = dict.fromkeys(body.line[1:], Drag("CHEST")) | dict.fromkeys(neck, Drag("HEAD"))
+        for k, limb in enumerate(body.limbs):
+            own, lower = limb.found, limb.found.bones.index(limb.links[1])
+            whole = dict.fromkeys((limb.girdle, *own.bones[:lower]), Drag("HIPS" if limb.is_lower else "CHEST"))
+            self._drags |= whole | dict.fromkeys(own.bones[lower:], Drag("JOINT", k))
+            self._drags |= dict.fromkeys((limb.joint, own.toe), Drag("LIMB", k))
+        self._drags.pop(-1, None)
 
     def joint_bone(self, k: int) -> str:
         """The bone at the end of a limb, which has its pin."""
@@ -93,47 +96,36 @@ class GrabBody:
         found |= {limb.joint: (k, limb.found.end < 0) for k, limb in enumerate(body.limbs)}
         return [GrabJoint(names[bone], *which) for bone, which in found.items()]
 
-    def pin(self, ob: bpy.types.Object, k: int, standing: Iterable[int]) -> Pin | None:
+    def pin(self, ob: bpy.types.Object, k: int, standing: Collection[int]) -> str | None:
         """What of a limb's end is held, None for nothing. standing: legs that are held where nothing else is said."""
         kind = pin_of(ob.pose.bones[self.joint_bone(k)])
-        if kind != "AUTO":
-            return PINS.get(kind)
-        # A control stands where it is, unless the body carries it.
-        return Pin() if k in (self._anchored if k in self.chains else standing) else None
+        if kind == "AUTO":
+            # A control stands where it is, unless the body carries it.
+            return "BOTH" if k in (self._anchored if k in self.chains else standing) else None
+        return None if kind == "FREE" else kind
 
     def _row_to(self, bone: int) -> tuple[int, ...]:
         """The bones from the last fork, or the line of the body, to one; () if it and those below it are no row."""
-        bones = self.body.bones
+        parents, line = self.body.bones.parents, self.body.line
         row = [bone]
-        while bones.parents[row[-1]] not in self._forks:
-            row.append(bones.parents[row[-1]])
-        goes_on = (len(row) > 1 or bone in bones.parents) and self._parts.isdisjoint(row)
-        return tuple(reversed(row)) if goes_on and bones.parents[row[-1]] in (*self.body.line, -1) else ()
+        while parents[row[-1]] not in (*line, -1) and parents.count(parents[row[-1]]) == 1:
+            row.append(parents[row[-1]])
+        parts = {*self._drags, *(line if self.body.limbs else ())}
+        is_row = parents[row[-1]] in (*line, -1) and parts.isdisjoint(row) and (len(row) > 1 or bone in parents)
+        return tuple(reversed(row)) if is_row else ()
 
     def drag_of(self, bone: str, look: bool = False) -> Drag:
         """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. look: to
-        where the head looks. Raises ChainError if the armature has nothing of these."""
-        body, own = self.body, self.names.index(bone)
-        for k in body.bones.above(own):
-            if body.neck and k in body.neck.links:
-                return Drag("GAZE" if look else "HEAD")
-            if k in body.line and k != own and (row := self._row_to(own)):
-                return Drag("ROW", row=row)
-            if k in body.line[1:]:
-                return Drag("CHEST")
-            for number, limb in enumerate(body.limbs):
-                if k in (limb.joint, limb.found.toe):
-                    return Drag("LIMB", number)
-                if k in limb.links[1:]:
-                    return Drag("JOINT", number)
-                if k in limb.found.bones and limb.found.is_lower:
-                    return Drag("HIPS")
-                if k in (*limb.found.bones, limb.girdle):
-                    return Drag("CHEST")
-        row = () if body.limbs else self._row_to(own)
-        if not body.limbs and not row:
+        where the head looks. Raises ChainError if there is no such bone, or nothing of these."""
+        if bone not in self.names:
+            raise ChainError(messages.GRAB_NO_BONE(armature=self._armature, bone=bone))
+        own = self.names.index(bone)
+        if row := self._row_to(own):
+            return Drag("ROW", row=row)
+        if not self.body.limbs:
             raise ChainError(messages.NO_LIMB_TO_GRAB(armature=self._armature))
-        return Drag("ROW", row=row) if row else Drag("HIPS")
+        drag = next((self._drags[k] for k in self.body.bones.above(own) if k in self._drags), Drag("HIPS"))
+        return Drag("GAZE") if look and drag.kind == "HEAD" else drag
 
     def check(self, ob: bpy.types.Object, moved: Iterable[int]) -> None:
         """Raise ChainError if something besides its channels poses one of these bones."""
@@ -158,44 +150,45 @@ class GrabBody:
                 raise ChainError(messages.GRAB_UNEVEN(bone=uneven.name))
 
 
-def _parts(limb: FoundLimb, index: dict[str, int]) -> FoundParts:
-    bones, segments = (tuple(index[name] for name in names) for names in (limb.bones, limb.segments))
+def _parts(limb: FoundLimb, index: Mapping[str, int]) -> FoundParts:
+    bones, links = [index[name] for name in limb.bones], [index[n] for n in limb.bones if n not in limb.segments]
     end, toe = (index.get(name, -1) for name in (limb.end, limb.toe))
-    return FoundParts(limb.kind, limb.side, limb.place, bones, frozenset(segments), end, toe, limb.rides)
+    return FoundParts(limb.kind, limb.side, limb.place, bones, links, end, toe, limb.rides)
 
 
 def _skeleton(
     ob: bpy.types.Object,
     evaluated: bpy.types.Object,
-    index: dict[str, int],
-    limbs: Sequence[FoundLimb],
-    rigged: frozenset[int],
+    index: Mapping[str, int],
+    rigged: Iterable[str],
+    moved: Collection[str],
 ) -> Skeleton:
-    own, shown = ([each.pose.bones[name] for name in index] for each in (ob, evaluated))
+    own, shown = ob.pose.bones, evaluated.pose.bones
     parents = [index[bone.parent.name] if bone.parent else -1 for bone in own]
     # The last one is what those without a parent are in: the armature.
     poses = np.array([*(array_of(bone.matrix) for bone in shown), np.eye(4)])
     at_rest = np.array([*(array_of(bone.bone.matrix_local) for bone in own), np.eye(4)])
     rests = np.linalg.solve(at_rest[parents], at_rest[:-1])
-    frames, turns = poses[parents] @ rests, _turns(own)
-    # Arms that something else moves do not hang.
-    moved = {limb.bones[0] for limb in limbs if any(movers_of([ob.pose.bones[limb.bones[0]]]))}
+    frames = poses[parents] @ rests
+    modes = [bone.rotation_mode for bone in own]
+    turns = [normalized(quaternion_of(raw_values(bone, mode), mode)) for bone, mode in zip(own, modes, strict=True)]
+    up = evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
     limits = {k: each for k, bone in enumerate(own) if (each := _limits(bone, turns[k]))}
     return Skeleton(
         names=[*index],
         parents=parents,
         connected=[bone.bone.use_connect for bone in own],
         poses=poses[:-1],
-        rests=rests,
         at_rest=at_rest[:-1],
+        rests=rests,
         frames=frames,
-        frame_turns=[tuple(turn) for turn in turns_in(frames).tolist()],
+        frame_turns=[normalized(turn) for turn in turns_in(frames).tolist()],
         tails=[point(bone.tail) for bone in shown],
         turns=turns,
         locations=[point(bone.location) for bone in own],
         scales=[point(bone.scale) for bone in own],
-        up=point((evaluated.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))).normalized()),
-        rigged=rigged,
+        up=point(up.normalized()),
+        rigged=frozenset(index[name] for name in rigged),
         stiff=frozenset(k for k, bone in enumerate(own) if any(bone.lock_rotation) or bone.name in moved),
         fixed=frozenset(k for k, bone in enumerate(own) if any(bone.lock_location)),
         # What is locked as a whole is refused if it would turn.
@@ -211,14 +204,3 @@ def _limits(bone: bpy.types.PoseBone, turn: Turn) -> JointLimits | None:
     ranges = {axis: (least, most) for axis, (least, most) in ranges.items() if most - least < tau}
     order = "XYZ" if bone.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else bone.rotation_mode
     return JointLimits(turn, ranges, locked, order) if ranges or locked else None
-
-
-def _turns(bones: Sequence[bpy.types.PoseBone]) -> list[Turn]:
-    """What the rotation channels hold, in double precision."""
-    turns: list[Turn] = [(1.0, 0.0, 0.0, 0.0)] * len(bones)
-    for mode in {bone.rotation_mode for bone in bones}:
-        rows = [k for k, bone in enumerate(bones) if bone.rotation_mode == mode]
-        numbers = np.array([raw_values(bones[k], mode) for k in rows], float).reshape(-1, channel_of(mode)[1])
-        for k, turn in zip(rows, quaternions_of(numbers, mode).tolist(), strict=True):
-            turns[k] = tuple(turn)
-    return turns

@@ -1,10 +1,11 @@
 """Vectors, unit quaternions (w, x, y, z) and rigid moves as tuples of Python's floats.
 
-mathutils keeps single precision, and numpy takes ten times as long for three numbers.
+mathutils keeps single precision, and numpy takes ten times as long for three numbers. Lengths are `hypot(*a)`, and
+distances `dist(a, b)`.
 """
 
 from collections.abc import Iterable
-from math import cos, sin, sqrt
+from math import cos, hypot, sin
 
 Point = tuple[float, float, float]
 Turn = tuple[float, float, float, float]
@@ -43,30 +44,15 @@ def cross(a: Point, b: Point) -> Point:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-def norm(a: Point) -> float:
-    """The length."""
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
-
-
-def distance(a: Point, b: Point) -> float:
-    """Between two points."""
-    return norm(sub(a, b))
-
-
 def unit(a: Point, otherwise: Point = (0.0, 0.0, 1.0)) -> Point:
     """The direction of a vector; `otherwise` if it has none."""
-    length = norm(a)
+    length = hypot(*a)
     return mul(a, 1.0 / length) if length > _NOTHING else otherwise
 
 
 def across(a: Point, axis: Point) -> Point:
     """The part of a vector that is perpendicular to a unit vector."""
     return sub(a, mul(axis, dot(a, axis)))
-
-
-def between(a: Point, b: Point, part: float) -> Point:
-    """At a part of the way from one point to another."""
-    return b if part == 1.0 else add(mul(a, 1.0 - part), mul(b, part))
 
 
 def total(points: Iterable[Point]) -> Point:
@@ -107,23 +93,14 @@ def rotate(turn: Turn, v: Point) -> Point:
 
 def turn_by(vector: Point) -> Turn:
     """The turn about a vector by its length in radians."""
-    angle = norm(vector)
-    if angle < 1e-15:
-        return NO_TURN
-    factor = sin(angle / 2.0) / angle
-    return (cos(angle / 2.0), vector[0] * factor, vector[1] * factor, vector[2] * factor)
-
-
-def normalized(turn: Turn) -> Turn:
-    """Of length one again."""
-    length = sqrt(sum(number * number for number in turn))
-    return tuple(number / length for number in turn)  # pyright: ignore[reportReturnType]
+    angle = hypot(*vector)
+    return (cos(angle / 2.0), *mul(vector, sin(angle / 2.0) / angle)) if angle > 1e-15 else NO_TURN
 
 
 def swing(start: Point, end: Point, axis: Point) -> Turn:
     """The shortest turn between two unit vectors; about `axis` where they are opposite."""
     middle = add(start, end)
-    if norm(middle) < 1e-7:
+    if hypot(*middle) < 1e-7:
         return (0.0, *axis)
     middle = unit(middle)
     return (dot(start, middle), *cross(start, middle))
@@ -142,3 +119,16 @@ def after(move: Move, first: Move) -> Move:
 def bringing(turn: Turn, point: Point, to: Point) -> Move:
     """The move that turns, and brings a point to another."""
     return (turn, sub(to, rotate(turn, point)))
+
+
+def turned(move: Move, turn: Point, start: Point) -> Move:
+    """A move, and then a turn (a rotation vector) about where it brings a point."""
+    at = moved(move, start)
+    return after(bringing(turn_by(turn), at, at), move)
+
+
+def normalized(turn: Iterable[float]) -> Turn:
+    """A quaternion of any length as a turn."""
+    w, x, y, z = turn
+    length = hypot(w, x, y, z)
+    return (w / length, x / length, y / length, z / length)

@@ -1,7 +1,7 @@
 """Where the hips go: the shift nearest to a wish with which all that is held reaches, and what is dragged if it can."""
 
 from collections.abc import Sequence
-from math import sqrt
+from math import dist, hypot, sqrt
 
 import numpy as np
 
@@ -26,13 +26,13 @@ def held_shift(wish: g.Point, shells: Sequence[Shell], balls: Sequence[Shell], u
         wish = g.add(wish, g.mul(up, raised))
     if balls:
         nearest = _nearest(g.mean([center for center, _, _ in balls]), shells)
-        if any(g.distance(nearest, center) >= radius for center, radius, _ in balls):
+        if any(dist(nearest, center) >= radius for center, radius, _ in balls):
             return nearest
     return _nearest(wish, [*shells, *balls])
 
 
 def _nearest(wish: g.Point, shells: Sequence[Shell]) -> g.Point:
-    if all(least <= g.distance(wish, center) <= longest for center, longest, least in shells):
+    if all(least <= dist(wish, center) <= longest for center, longest, least in shells):
         return wish
     centers, longest, least = (np.array(each) for each in zip(*shells, strict=True))
     return g.add(wish, tuple(nearest_shift(centers - wish, longest, least)[0].tolist()))
@@ -46,7 +46,7 @@ def outside(wish: g.Point, center: g.Point, radius: float, way: g.Point) -> g.Po
 def _way_out(away: g.Point, radius: float, way: g.Point) -> float:
     """How far along a direction a point leaves a ball and the cone of 45 degrees behind it: without a jump, wherever it
     comes in."""
-    height, aside = g.dot(away, way), g.norm(g.across(away, way))
+    height, aside = g.dot(away, way), hypot(*g.across(away, way))
     is_ball = aside < radius * sqrt(0.5)
     surface = sqrt(radius * radius - aside * aside) if is_ball else radius * sqrt(2.0) - aside
     return surface - height if surface - height > 1e-12 * radius else 0.0

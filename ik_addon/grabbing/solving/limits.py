@@ -1,16 +1,19 @@
 """Joints that do not turn freely: limits as Blender's IK reads them, and locked channels."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from math import asin, atan2, hypot, pi, sin, tau
 
-from . import geometry as g
+from .geometry import Turn, times
 
 ALLOWED = 1e-7
 """Radians that are nothing beside a limit."""
 _SAMPLES, _HALVINGS = 48, 40
 """Of a turn by which a swivel is looked for, and of a step between two of them."""
 _STEPS, _HALVINGS_OF_PART = 8, 10
-"""Likewise, of the whole whose largest part is looked for."""
+"""The same, of the whole whose largest part is looked for."""
+_EULER = 3
+"""The number of the first Euler angle; before them are the swing about X, the twist about Y and the swing about Z."""
 
 
 class JointLimits:
@@ -22,67 +25,89 @@ class JointLimits:
     """
 
     def __init__(
-        self, before: g.Turn, ranges: Mapping[int, tuple[float, float]], locked: Sequence[int] = (), order: str = "XYZ"
+        self, before: Turn, ranges: Mapping[int, tuple[float, float]], locked: Sequence[int] = (), order: str = "XYZ"
     ) -> None:
-        now, angles = _swing_and_twist(before), _euler(before, order)
-        self._ranges = {axis: (min(least, now[axis]), max(most, now[axis])) for axis, (least, most) in ranges.items()}
-        self._locked, self._order = {axis: angles[axis] for axis in locked}, order
-        self._is_ellipse = {0, 2} <= self._ranges.keys() and self._beyond_ellipse(now) <= 0.0
+        self._order = order
+        now = self._angles(before)
+        self._bounds = {axis: (min(least, now[axis]), max(most, now[axis])) for axis, (least, most) in ranges.items()}
+        self._bounds |= {_EULER + axis: (now[_EULER + axis],) * 2 for axis in locked}
+        self._is_ellipse = {0, 2} <= ranges.keys() and self._beyond_ellipse(now) <= 0.0
         free = {}
         for axis in (0, 2):
             angle = _wrapped(2.0 * atan2(before[1 + axis], before[0]))
-            free[axis] = (0.0, 0.0) if axis in locked else tuple(end - angle for end in ranges.get(axis, (-pi, pi)))
+            least, most = ranges.get(axis, (-pi, pi))
+            free[axis] = (0.0, 0.0) if axis in locked else (least - angle, most - angle)
         widths = {axis: most - least for axis, (least, most) in free.items()}
         # One that is locked leaves the other; else it is the one that is limited.
         chosen = (max if 0.0 in widths.values() else min)(widths, key=widths.__getitem__)
         self.hinge = (chosen, *free[chosen]) if min(widths.values()) < tau else None
 
-    def off(self, turn: g.Turn) -> list[float]:
+    def off(self, turn: Turn) -> list[float]:
         """By how much each of its angles is beyond its range, with a sign."""
-        now, off = _swing_and_twist(turn), []
-        for axis, (least, most) in self._ranges.items():
+        now, off = self._angles(turn), []
+        for number, (least, most) in self._bounds.items():
             middle = (least + most) / 2.0
-            angle = middle + _wrapped(now[axis] - middle)
+            angle = middle + _wrapped(now[number] - middle)
             off.append(angle - min(max(angle, least), most))
-        if self._is_ellipse:
-            off.append(max(self._beyond_ellipse(now), 0.0))
-        angles = _euler(turn, self._order) if self._locked else ()
-        return off + [_wrapped(angles[axis] - kept) for axis, kept in self._locked.items()]
+        return [*off, max(self._beyond_ellipse(now), 0.0)] if self._is_ellipse else off
+
+    def _angles(self, turn: Turn) -> tuple[float, ...]:
+        """The angles of a swing that follows a twist, and Euler angles."""
+        w, _, y, _ = turn
+        size = hypot(w, y)
+        _, a, _, b = times(turn, (w / size, 0.0, -y / size, 0.0)) if size else turn
+        a, b = (2.0 * asin(min(max(each, -1.0), 1.0)) for each in (a, b))
+        return (a, _wrapped(2.0 * atan2(y, w)), b, *_euler(turn, self._order))
 
     def _beyond_ellipse(self, now: Sequence[float]) -> float:
         """Between the limits of its two swings are quarters of an ellipse of the sines of half of them."""
         share = 0.0
         for axis in (0, 2):
-            limit = sin(self._ranges[axis][now[axis] > 0.0] / 2.0)
+            limit = sin(self._bounds[axis][now[axis] > 0.0] / 2.0)
             share = hypot(share, sin(now[axis] / 2.0) / limit if limit else 0.0)
         return share - 1.0
 
 
+def _wrapped(angle: float) -> float:
+    return (angle + pi) % tau - pi
+
+
+def _euler(turn: Turn, order: str) -> list[float]:
+    """The angles about X, Y and Z of a rotation about the first axis of an order first."""
+    first, middle, last = ("XYZ".index(axis) for axis in order)
+    sign = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0
+    w, v = turn[0], turn[1:]
+    a, b, c, d = w - v[middle], v[first] + sign * v[last], w + v[middle], sign * v[last] - v[first]
+    half_sum, half_difference = atan2(b, a), atan2(d, c)
+    found = [half_sum - half_difference] * 3
+    found[middle], found[last] = 2.0 * atan2(hypot(c, d), hypot(a, b)) - pi / 2.0, sign * (half_sum + half_difference)
+    return found
+
+
 def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:
     """The angle nearest to 0 at which nothing is off; 0 if there is none. off: of an angle, with signs."""
-    step, before = tau / _SAMPLES, {0.0: off(0.0)}
-    if not any(map(_side, before[0.0])):
-        return 0.0
-    for k in range(1, _SAMPLES // 2 + 1):
-        found = []
-        for sign in (1.0, -1.0):
-            near, far = sign * (k - 1) * step, sign * k * step
-            before[far] = off(far)
-            for column, (one, other) in enumerate(zip(before[near], before[far], strict=True)):
-                if _side(one) != _side(other):
-                    found += _edges(off, column, near, far, _side(one))
-        legal = [angle for angle in found if not any(map(_side, off(angle)))]
+    off, step = cache(off), tau / _SAMPLES
+    for k in range(_SAMPLES // 2 + 1):
+        found = [edge for way in (step, -step) for edge in _edges(off, way * max(k - 1, 0), way * k)]
+        legal = [angle for angle in (found if k else [0.0]) if not any(map(_side, off(angle)))]
         if legal:
             return min(legal, key=abs)
     return 0.0
 
 
-def _edges(off: Callable[[float], Sequence[float]], column: int, near: float, far: float, side: int) -> tuple:
-    """The two sides, next to each other, of where a number of `off` leaves the side on which it is at `near`."""
-    for _ in range(_HALVINGS):
-        middle = (near + far) / 2.0
-        near, far = (middle, far) if _side(off(middle)[column]) == side else (near, middle)
-    return near, far
+def _edges(off: Callable[[float], Sequence[float]], near: float, far: float) -> Iterator[float]:
+    """The two sides, next to each other, of where numbers of `off` leave the side on which they are at `near`."""
+    for column, (one, other) in enumerate(zip(off(near), off(far), strict=True)):
+        if _side(one) != _side(other):
+            low, high = near, far
+            for _ in range(_HALVINGS):
+                middle = (low + high) / 2.0
+                low, high = (middle, high) if _side(off(middle)[column]) == _side(one) else (low, middle)
+            yield from (low, high)
+
+
+def _side(number: float) -> int:
+    return (number > ALLOWED) - (number < -ALLOWED)
 
 
 def largest_part(fits: Callable[[float], bool]) -> float:
@@ -94,33 +119,3 @@ def largest_part(fits: Callable[[float], bool]) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
-
-
-def _side(number: float) -> int:
-    return (number > ALLOWED) - (number < -ALLOWED)
-
-
-def _wrapped(angle: float) -> float:
-    return (angle + pi) % tau - pi
-
-
-def _swing_and_twist(turn: g.Turn) -> g.Point:
-    """The angles of a swing about X and Z that follows a twist about Y, which is in the middle."""
-    w, _, y, _ = turn
-    size = hypot(w, y)
-    _, a, _, b = g.times(turn, (w / size, 0.0, -y / size, 0.0)) if size else turn
-    a, b = (2.0 * asin(min(max(each, -1.0), 1.0)) for each in (a, b))
-    return (a, _wrapped(2.0 * atan2(y, w)), b)
-
-
-def _euler(turn: g.Turn, order: str) -> g.Point:
-    """The angles about X, Y and Z of a rotation about the first axis of an order first."""
-    first, middle, last = ("XYZ".index(axis) for axis in order)
-    sign = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0
-    w, v = turn[0], turn[1:]
-    a, b, c, d = w - v[middle], v[first] + sign * v[last], w + v[middle], sign * v[last] - v[first]
-    half_sum, half_difference = atan2(b, a), atan2(d, c)
-    found = [half_sum - half_difference] * 3
-    found[middle] = 2.0 * atan2(hypot(c, d), hypot(a, b)) - pi / 2.0
-    found[last] = sign * (half_sum + half_difference)
-    return tuple(found)  # pyright: ignore[reportReturnType]

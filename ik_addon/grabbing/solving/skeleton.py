@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import hypot
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from .limits import ALLOWED, JointLimits
 _SAME_TURN = 1e-14
 """Of a quaternion's vector: what turns by less against its parent keeps its channel."""
 _SAME_PLACE = 1e-9
-"""Of the skeleton's extent: likewise, for its location."""
+"""The same for its location, of the skeleton's extent."""
+_ARMATURE = np.eye(4)
+_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass
@@ -30,8 +33,8 @@ class Skeleton:
     parents: Sequence[int]
     connected: Sequence[bool]
     poses: np.ndarray
-    rests: np.ndarray
     at_rest: np.ndarray
+    rests: np.ndarray
     frames: np.ndarray
     frame_turns: Sequence[g.Turn]
     tails: Sequence[g.Point]
@@ -49,8 +52,9 @@ class Skeleton:
         self.heads = [point(head) for head in self.poses[:, :3, 3]]
         self.extent = float(np.ptp(self.poses[:, :3, 3], axis=0).max()) or 1.0
         self.into = _inverses(self.poses)
-        self.locals = np.concatenate((self.into, np.eye(4)[None]))[[*self.parents]] @ self.poses
+        self.locals = np.concatenate((self.into, _ARMATURE[None]))[[*self.parents]] @ self.poses
         self.to_frames = _inverses(self.frames)[:, :3, :3]
+        self._to_frames = [*map(g.inverse, self.frame_turns)]
         self._turns_in_space = [*map(g.times, self.frame_turns, self.turns)]
 
     def above(self, bone: int) -> Iterator[int]:
@@ -70,7 +74,7 @@ class Skeleton:
 
     def channel(self, bone: int, against: g.Turn) -> g.Turn:
         """What its rotation channel holds once it has turned against what carries it."""
-        return g.normalized(g.times(g.inverse(self.frame_turns[bone]), g.times(against, self._turns_in_space[bone])))
+        return g.times(self._to_frames[bone], g.times(against, self._turns_in_space[bone]))
 
     def off(self, bone: int, carrier: g.Turn, turn: g.Turn) -> list[float]:
         """By how much the angles of a bone that turns so are beyond its limits, carried by one that turns so."""
@@ -97,34 +101,33 @@ class Channels:
     bones: Skeleton = field(compare=False)
     turns: dict[int, g.Turn] = field(default_factory=dict)
     locations: dict[int, g.Point] = field(default_factory=dict)
-    _poses: dict[int, np.ndarray] = field(default_factory=dict, compare=False)
+    _poses: dict[int, np.ndarray] = field(default_factory=lambda: {-1: _ARMATURE}, compare=False)
 
     def write(self, moves: Mapping[int, g.Move], among: Iterable[int]) -> None:
         """Some bones make their moves, and all others go along with what carries them."""
         bones = self.bones
-        self._poses.clear()
+        self._poses = {-1: _ARMATURE}
         for bone in among:
             if bone in bones.rigged:
                 continue
             move, carrier = moves[bone], bones.carrier(bone, moves)
-            against = g.times(g.inverse(carrier[0]), move[0])
+            back = g.inverse(carrier[0])
+            against = g.times(back, move[0])
             self.turns.pop(bone, None)
-            if abs(against[1]) + abs(against[2]) + abs(against[3]) > _SAME_TURN:
+            if max(map(abs, against[1:])) > _SAME_TURN:
                 self.turns[bone] = bones.channel(bone, against)
             if bones.connected[bone]:
                 continue
             self.locations.pop(bone, None)
             head = bones.heads[bone]
             shift = g.sub(g.moved(move, head), g.moved(carrier, head))
-            if g.norm(shift) > _SAME_PLACE * bones.extent:
+            if hypot(*shift) > _SAME_PLACE * bones.extent:
                 # A shift of the head, seen from what carries the bone in the pose before.
-                shift = bones.to_frames[bone] @ g.rotate(g.inverse(carrier[0]), shift)
+                shift = bones.to_frames[bone] @ g.rotate(back, shift)
                 self.locations[bone] = g.add(bones.locations[bone], point(shift))
 
     def pose(self, bone: int) -> np.ndarray:
         """The matrix of a bone, (4, 4) in armature space; of -1 that of the armature."""
-        if bone < 0:
-            return np.eye(4)
         if bone not in self._poses:
             bones, local = self.bones, self.bones.locals[bone]
             if bone in self.turns or bone in self.locations:
@@ -141,15 +144,8 @@ class Channels:
 
 def basis_of(turn: g.Turn, location: g.Point, scale: g.Point) -> np.ndarray:
     """The matrix (4, 4) that a bone's channels make."""
-    (w, x, y, z), (a, b, c) = turn, scale
-    return np.array(
-        (
-            (a * (1.0 - 2.0 * (y * y + z * z)), b * 2.0 * (x * y - w * z), c * 2.0 * (x * z + w * y), location[0]),
-            (a * 2.0 * (x * y + w * z), b * (1.0 - 2.0 * (x * x + z * z)), c * 2.0 * (y * z - w * x), location[1]),
-            (a * 2.0 * (x * z - w * y), b * 2.0 * (y * z + w * x), c * (1.0 - 2.0 * (x * x + y * y)), location[2]),
-            (0.0, 0.0, 0.0, 1.0),
-        )
-    )
+    axes = [(*g.mul(g.rotate(turn, axis), size), 0.0) for axis, size in zip(_AXES, scale, strict=True)]
+    return np.array((*axes, (*location, 1.0))).T
 
 
 def point(numbers: Iterable[float]) -> g.Point:

@@ -5,6 +5,7 @@ of its own time. A foot goes by that of the time at which the body passes it, wh
 air that time goes over to the next stance's, as far as the foot has come.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,11 +17,14 @@ from .curves import above, eased, slope, smooth
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
 from .reaching import leg_limits
+from .spine import Move, Spine, girdles, moved
 from .swinging import swung
 from .walk import Walk
 
 LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
+LOW_STEPS = 1.5
+"""Steps over which hips go down for longer ones, to either side: over fewer they bob as steps differ."""
 IN_AIR = 4.0
 """Leg lengths that a foot in the air may be from its hip before it makes way."""
 GRAVITY = 11.5
@@ -44,14 +48,20 @@ class AlongPath:
     lean: float = 0.0
     base: GroundPath | None = None
 
-    def maps(self, walk: Walk, times: np.ndarray, lean: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Turns (..., 3, 3) and shifts (..., 3) that bring the world to the path as at times (...), in frames."""
+    def maps(
+        self, walk: Walk, times: np.ndarray, ahead: np.ndarray | float = 0.0, lean: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Turns (..., 3, 3) and shifts (..., 3) that bring the world to the path as at times (...), in frames.
+
+        ahead: (...), how far in front of the way's place what is brought there is, world units.
+        """
         own, headings, ways, asides = walk.way.at(times)
         here, wanted = own[..., :2], self.offset + self.stride * ways
-        there, towards = self.path.at(wanted)
+        there, towards = self.path.at(wanted + ahead)
         if self.base is not None:
-            here, headings = self.base.at(ways)
+            here, headings = self.base.at(ways + ahead)
         else:
+            here = here + np.asarray(ahead)[..., None] * unit(headings)
             there = there + asides[..., None] * unit(towards + 0.5 * np.pi)
         turns = turns_by((towards - headings)[..., None] * UP)
         if lean:
@@ -61,6 +71,16 @@ class AlongPath:
         # The body leans about where its feet are.
         here, there = (_at_height(each, own[..., 2:]) for each in (here, there))
         return turns, there - applied(turns, here)
+
+    def bends(self, walk: Walk, times: np.ndarray, near: float, far: float) -> np.ndarray:
+        """(...), by how much farther the path turns what is `far` ahead than what is `near`, radians."""
+        *_, ways, _ = walk.way.at(times)
+        turned = [
+            self.path.at(self.offset + self.stride * ways + ahead)[1]
+            - (self.base.at(ways + ahead)[1] if self.base is not None else 0.0)
+            for ahead in (near, far)
+        ]
+        return turned[1] - turned[0]
 
 
 def _at_height(places: np.ndarray, heights: np.ndarray | float) -> np.ndarray:
@@ -84,46 +104,78 @@ SHORTEST_STRIDE = 0.01
 class Brought:
     """A clip on a path.
 
-    clip: its legs there, the hips low enough for longer steps. turns, shifts: (T, 3, 3) and (T, 3), how the body is
-    brought there from the capture, that included.
+    clip: its legs there, the hips low enough for longer steps. body: how the body is brought there from the capture,
+    that included. spines: the same of each bone of each spine.
     """
 
     clip: LegMotion
-    turns: np.ndarray
-    shifts: np.ndarray
+    body: Move
+    spines: list[list[Move]]
 
 
-def brought(walk: Walk, along: AlongPath, options: Options) -> Brought:
+def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = ()) -> Brought:
     """The clip along a path, not planted yet: it stands there as well as it did."""
-    clip = walk.clip
-    times = np.arange(clip.frame_count, dtype=float)
-    body_turns, body_shifts = along.maps(walk, times, along.lean)
-    turns, shifts = along.maps(walk, walk.times)
-    hips, body_knees = (applied(body_turns, points) + body_shifts for points in (clip.hips, clip.knees))
-    ankles, balls, foot_knees = (applied(turns, points) + shifts for points in (clip.ankles, clip.balls, clip.knees))
-    stands = standing(walk.anchors, ankles.shape[:2])
+    clip, (aheads, ahead) = walk.clip, girdles(walk.aheads, spines, walk.clip.size)
+    body, bent = _bent(walk, along, spines, aheads, ahead)
+    hips, body_knees = (moved(body, points) for points in (clip.hips, clip.knees))
+    for spine, moves in zip(spines, bent, strict=True):
+        legs = list(spine.legs)
+        hips[legs], body_knees[legs] = (moved(moves[-1], points[legs]) for points in (clip.hips, clip.knees))
+    turns, shifts = along.maps(walk, walk.times, aheads[:, None])
+    ankles, planted, balls, foot_knees = (
+        moved((turns, shifts), points) for points in (clip.ankles, walk.planted, clip.balls, clip.knees)
+    )
+    feet, stands = turns @ clip.feet, standing(walk.anchors, ankles.shape[:2])
     reaches, (longest, shortest) = clip.reaches[:, None], leg_limits(clip, options)
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
-    far = np.where(stands, extensions, IN_AIR * reaches), np.where(stands, longest, IN_AIR * reaches)
     falls, captured = (
-        lowering(*each, shortest * stands)[0] for each in ((ankles - hips, far[0]), (clip.ankles - clip.hips, far[1]))
+        lowering(offsets, np.where(stands, far, IN_AIR * reaches), shortest * stands)[0]
+        for offsets, far in ((planted - hips, extensions), (walk.planted - clip.hips, longest))
     )
-    low = above((falls - captured).clip(0.0), walk.step)[:, None] * UP
+    low = above((falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips = hips - low
-    feet = turns @ clip.feet
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
-    moves = swung(clip, ankles - hips, heights, stands, options)
-    ankles = ankles + moves
+    swings = swung(clip, ankles - hips, heights, stands, options)
+    ankles = ankles + swings
+    calm_time = (1.0 - share) * clip.calm_time + share * max(clip.calm_time, walk.step / clip.fps)
     there = replace(
         clip,
         hips=hips,
         knees=0.5 * (body_knees + foot_knees),
         ankles=ankles,
-        balls=balls + moves,
+        balls=balls + swings,
         feet=feet,
         skins=clip.skins_at(ankles, feet),
         extensions=extensions,
+        calm_time=float(calm_time),
     )
-    return Brought(there, body_turns, body_shifts - low)
+    body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
+    return Brought(there, body[0], rest)
+
+
+def _bent(
+    walk: Walk, along: AlongPath, spines: Sequence[Spine], aheads: np.ndarray, ahead: float
+) -> tuple[Move, list[list[Move]]]:
+    """How the body moves, and each bone of each spine. aheads, ahead: see `girdles`."""
+    clip, frames = walk.clip, np.arange(walk.clip.frame_count, dtype=float)
+    body = along.maps(walk, frames, ahead, along.lean)
+    at_body = clip.hips[aheads == ahead] if (aheads == ahead).any() else clip.hips
+    pivot, bent, angles = moved(body, at_body.mean(axis=0)), [], [np.zeros(len(frames))]
+    for spine in spines:
+        legs, far = list(spine.legs), aheads[spine.legs[0]]
+        bent.append(spine.moves(body, along.bends(walk, frames, ahead, far)))
+        # A body turns on its place until its other girdle is as near to the path as it gets.
+        middle = clip.hips[legs].mean(axis=0)
+        wanted, found = (
+            (moved(each, middle) - pivot)[:, :2] @ (1.0, 1.0j)
+            for each in (along.maps(walk, frames, far, along.lean), bent[-1][-1])
+        )
+        angles.append(np.angle(wanted * np.conj(found)))
+    turn = turns_by(np.sum(angles, axis=0)[:, None] / max(len(spines), 1) * UP)
+
+    def turned(move: Move) -> Move:
+        return turn @ move[0], applied(turn, move[1] - pivot) + pivot
+
+    return turned(body), [list(map(turned, own)) for own in bent]

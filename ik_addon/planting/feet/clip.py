@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...solvers.arrays import quaternions
+from .options import REACH_TIME
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class LegMotion:
     rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
     skins: of each leg the outermost points of the skin of its foot, (points, T, 3), or None; empty: not looked at.
     extensions: (legs, T), how far each ankle may be from its hip; None: as far as it is, or options say.
+    calm_time: seconds to either side over which the body makes way for a knee that is too fast.
     """
 
     fps: float
@@ -34,6 +36,7 @@ class LegMotion:
     rests: np.ndarray | None = None
     skins: tuple[np.ndarray | None, ...] = ()
     extensions: np.ndarray | None = None
+    calm_time: float = REACH_TIME
 
     @property
     def leg_count(self) -> int:

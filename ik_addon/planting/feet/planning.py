@@ -78,7 +78,9 @@ def body_shifts(
     shifts = shifts - _covering(falls, half)[:, None] * UP
     calm = np.minimum(longest, _calm(clip, np.linalg.norm(offsets(), axis=2)))
     falls, _ = lowering(offsets(), calm, shortest)
-    shifts = shifts - _covering(np.minimum(falls, CALMING * clip.size), half)[:, None] * UP
+    shifts = (
+        shifts - _covering(np.minimum(falls, CALMING * clip.size), frames_in(clip.calm_time, clip.fps))[:, None] * UP
+    )
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = leg_ends(clip)

@@ -6,7 +6,7 @@ knees.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ...bake.few_keys import (
     joined,
     local_slopes,
     smooth_curve,
+    stretches,
 )
 from .clip import directions
 from .contacts import BALL, HEEL
@@ -50,7 +51,7 @@ class KeyOptions:
     body: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ControlTrack:
     """What one control does over T frames.
 
@@ -134,93 +135,62 @@ class LimbTracks:
         return np.maximum(np.linalg.norm(self.ankles - self.hips, axis=1), _REACHED * self.lengths.sum())
 
 
-@dataclass
-class FewKeys:
-    """The curves of all controls, None where there is none to simplify; feet and poles by limb."""
+FoundKeys = dict[ControlTrack, KeyedCurve]
+"""The curves of controls."""
 
-    feet: list[KeyedCurve | None]
-    poles: list[KeyedCurve | None]
-    body: KeyedCurve | None = None
 
-    @property
-    def curves(self) -> list[KeyedCurve]:
-        """All of them."""
-        return [each for each in (*self.feet, *self.poles, self.body) if each is not None]
+@dataclass(frozen=True)
+class _Bounds:
+    """What is allowed: tolerance, still: world units; rotation: radians. half, longest: rows to either side over which
+    a slope is read off, and that a span lasts at most."""
+
+    tolerance: float
+    rotation: float
+    still: float
+    half: int
+    longest: int
 
 
 def simplified(
-    found: FewKeys, limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
+    found: FoundKeys, limbs: Sequence[LimbTracks], body: ControlTrack | None, fps: float, options: KeyOptions
 ) -> Iterator[None]:
     """Find the fewest keys for these controls; yields after each of them."""
-    size = float(np.mean([limb.lengths.sum() for limb in limbs]))
-    longest = max(4, round(_LONGEST * fps))
+    size, rows = float(np.mean([limb.lengths.sum() for limb in limbs])), np.arange(len(limbs[0].hips))
+    half, longest = max(1, round(_SLOPE_TIME * fps)), max(4, round(_LONGEST * fps))
+    bounds = _Bounds(options.tolerance * size, options.rotation, options.still * size, half, longest)
+    ankles, hips = [limb.ankles for limb in limbs], [limb.hips for limb in limbs]
     for k, limb in enumerate(limbs):
         if limb.foot is not None:
-            found.feet[k] = _foot(limb, size, fps, longest, options)
+            found[limb.foot] = _foot(limb, bounds)
+            ankles[k] = limb.foot.in_world(found[limb.foot].at(rows), rows, limb.foot.own(limb.ankles))
         yield
-    rows = np.arange(len(limbs[0].hips))
-    ankles = [
-        limb.ankles if curve is None else limb.foot.in_world(curve.at(rows), rows, limb.foot.own(limb.ankles))
-        for limb, curve in zip(limbs, found.feet, strict=True)
-    ]
+    preferred = [{*found[limb.foot].rows.tolist()} if limb.foot is not None else set() for limb in limbs]
     if body is not None:
-        error = _body_error(body, limbs, ankles, size, options)
-        preferred = {row for curve in found.feet if curve is not None for row in curve.rows.tolist()}
-        found.body = _free_curve(body, error, fps, longest, preferred)
+        pairs = [pair for pair in zip(limbs, ankles, strict=True) if pair[0].on_body]
+        roots = [(body.owns(limb.hips), _leg_seen(limb, own, True, bounds)) for limb, own in pairs]
+        error = _seen_error(body, [(np.zeros(3), None), *roots], bounds)
+        found[body] = _free_curve(body, error, bounds, {*chain(*preferred)})
+        own = [body.in_world(found[body].at(rows), rows, body.owns(limb.hips)) for limb in limbs]
+        hips = [mine if limb.on_body else limb.hips for limb, mine in zip(limbs, own, strict=True)]
         yield
     for k, limb in enumerate(limbs):
         if limb.pole is not None:
-            hips = limb.hips
-            if found.body is not None and limb.on_body:
-                hips = body.in_world(found.body.at(rows), rows, body.owns(limb.hips))
-            preferred = set() if found.feet[k] is None else {*found.feet[k].rows.tolist()}
-            error = _pole_error(limb, hips, ankles[k], size, options)
-            found.poles[k] = _free_curve(limb.pole, error, fps, longest, preferred)
+            found[limb.pole] = _free_curve(
+                limb.pole, _pole_error(limb, hips[k], ankles[k], bounds), bounds, preferred[k]
+            )
         yield
-    _align(found, options.align)
+    groups = {"LIMB": [{limb.foot, limb.pole} for limb in limbs], "POSE": [{*found}]}.get(options.align, [])
+    for group in ([track for track in found if track in own] for own in groups):
+        # Their curves stay the same.
+        every = {row for track in group for row in found[track].rows.tolist()}
+        found |= {track: found[track].with_keys(every) for track in group}
 
 
-def _align(found: FewKeys, align: str) -> None:
-    """Give controls keys where others have them: those of each limb, or all. Their curves stay the same."""
-    groups = [[k] for k in range(len(found.feet))] if align == "LIMB" else [[*range(len(found.feet))]]
-    for group in groups if align != "CONTROL" else ():
-        own = [curves[k] for curves in (found.feet, found.poles) for k in group if curves[k] is not None]
-        own += [found.body] if align == "POSE" and found.body is not None else []
-        rows = {row for curve in own for row in curve.rows.tolist()}
-        for k in group:
-            for curves in (found.feet, found.poles):
-                curves[k] = curves[k] and curves[k].with_keys(rows)
-        if align == "POSE" and found.body is not None:
-            found.body = found.body.with_keys(rows)
-
-
-def _free_curve(track: ControlTrack, error: Error, fps: float, longest: int, preferred: set[int]) -> KeyedCurve:
+def _free_curve(track: ControlTrack, error: Error, bounds: _Bounds, preferred: set[int]) -> KeyedCurve:
     """The curve of a control that never stands."""
-    slopes = local_slopes(track.numbers, max(1, round(_SLOPE_TIME * fps)))
-    count = len(track.numbers)
+    slopes, count = local_slopes(track.numbers, bounds.half), len(track.numbers)
     motion = WantedMotion(track.numbers, slopes, np.ones(count, bool), error, 0, count - 1)
-    return fewest_keys(motion, longest, preferred)[0]
-
-
-def _legs_off(
-    limb: LimbTracks,
-    hips: np.ndarray,
-    ankles: np.ndarray,
-    rows: np.ndarray,
-    size: float,
-    share: float,
-    options: KeyOptions,
-) -> np.ndarray:
-    """How far a knee is off, and a leg short of an ankle whose like it reached, (n,), 1 at what is allowed."""
-    knees = _lengths(limb.knees(hips, ankles, limb.poles[rows]) - limb.seen_knees[rows])
-    short = _lengths(ankles - hips) - limb.longest[rows]
-    return np.maximum(knees / (share * KNEES * options.tolerance * size), short / (_SHORT * size))
-
-
-def _turned_off(off: np.ndarray, options: KeyOptions) -> np.ndarray:
-    """How far a control is turned off, (n,), 1 at what is allowed. off: (n, 3, 3), its rotation less what it was."""
-    chords = np.sqrt(np.einsum("nij,nij->n", off, off) / 8.0)
-    return 2.0 * np.arcsin(np.minimum(chords, 1.0)) / options.rotation
+    return fewest_keys(motion, bounds.longest, preferred)[0]
 
 
 def _lengths(vectors: np.ndarray) -> np.ndarray:
@@ -228,70 +198,98 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ni,ni->n", vectors, vectors))
 
 
-def _applied(turns: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """A point (3,) turned by matrices (n, 3, 3); as the lengths, in half of the time."""
-    return np.einsum("nij,j->ni", turns, point)
+Seen = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""How far a leg is off, (n,), 1 at what is allowed, if one end is away from its place (n, 3) in the world, at rows."""
 
 
-def _body_error(
-    body: ControlTrack, limbs: Sequence[LimbTracks], ankles: Sequence[np.ndarray], size: float, options: KeyOptions
-) -> Error:
-    """Of the body: at the roots of the legs, whose feet are at these ankles."""
-    own = [(limb, body.owns(limb.hips), ankle) for limb, ankle in zip(limbs, ankles, strict=True) if limb.on_body]
-    known = body.turns(body.numbers)
+def _leg_seen(limb: LimbTracks, ankles: np.ndarray, at_root: bool, bounds: _Bounds) -> Seen:
+    """Its knee, and how far it is short of an ankle whose like it reached. ankles: where it ends. at_root: whether the
+    hip moves, else the ankle."""
+    allowed = _SHARES[1 if at_root else 0] * KNEES * bounds.tolerance, _SHORT * limb.lengths.sum()
+
+    def off(away: np.ndarray, at: np.ndarray) -> np.ndarray:
+        hips, ends = limb.hips[at] + away * at_root, ankles[at] + away * (not at_root)
+        knees = _lengths(limb.knees(hips, ends, limb.poles[at]) - limb.seen_knees[at])
+        return np.maximum(knees / allowed[0], (_lengths(ends - hips) - limb.longest[at]) / allowed[1])
+
+    return off
+
+
+def _seen_error(track: ControlTrack, points: Sequence[tuple[np.ndarray, Seen | None]], bounds: _Bounds) -> Error:
+    """At whole rows, of a control: of its turn and of points of its space, (3,) or (T, 3), each with the leg that ends
+    there."""
+    known, whole = track.turns(track.numbers), (len(track.numbers), 3)
+    points = [(np.broadcast_to(point, whole), leg) for point, leg in points]
 
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = rows.astype(int)
-        turns, before = body.turns(numbers), body.numbers[at, :3]
-        off = _lengths(numbers[:, :3] - before) * body.scale / (options.tolerance * size)
-        off = np.maximum(off, _turned_off(turns - known[at], options))
-        for limb, points, ankle in own:
-            away = numbers[:, :3] - before + np.einsum("nij,nj->ni", turns - known[at], points[at])
-            off = np.maximum(off, _lengths(away) * body.scale / (options.tolerance * size))
-            hips = limb.hips[at] + np.einsum("nij,nj->ni", body.spaces[at, :3, :3], away)
-            legs = _legs_off(limb, hips, ankle[at], at, size, _SHARES[1], options)
-            off = np.maximum(off, legs)
+        moved, turned = numbers[:, :3] - track.numbers[at, :3], track.turns(numbers) - known[at]
+        chords = np.sqrt(np.einsum("nij,nij->n", turned, turned) / 8.0)
+        off = 2.0 * np.arcsin(np.minimum(chords, 1.0)) / bounds.rotation
+        for point, leg in points:
+            away = moved + np.einsum("nij,nj->ni", turned, point[at])
+            off = np.maximum(off, _lengths(away) * track.scale / bounds.tolerance)
+            if leg is not None:
+                off = np.maximum(off, leg(np.einsum("nij,nj->ni", track.spaces[at, :3, :3], away), at))
         return off
 
     return error
 
 
-def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, size: float, options: KeyOptions) -> Error:
+def _pole_error(limb: LimbTracks, hips: np.ndarray, ankles: np.ndarray, bounds: _Bounds) -> Error:
     """Of a pole: at the knee, with hip and ankle where their keys have them."""
 
     def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         at = rows.astype(int)
         poles = limb.pole.in_world(numbers, at, np.zeros(3))
         knees = _lengths(limb.knees(hips[at], ankles[at], poles) - limb.seen_knees[at])
-        return knees / (_SHARES[2] * KNEES * options.tolerance * size)
+        return knees / (_SHARES[2] * KNEES * bounds.tolerance)
 
     return error
 
 
-def _foot(limb: LimbTracks, size: float, fps: float, longest: int, options: KeyOptions) -> KeyedCurve:
+def _standing_error(track: ControlTrack, pivots: Sequence[np.ndarray], bounds: _Bounds, whole: Error) -> Error:
+    """Of a foot of which points stand: also between rows, where these have to be where they were."""
+    places = [track.standing(pivot) for pivot in pivots]
+
+    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
+        for pivot, place in zip(pivots, places, strict=True):
+            away = _lengths(numbers[:, :3] + turns @ pivot - place[at])
+            off = np.maximum(off, away * track.scale / bounds.still)
+        on_row = at % 3 == 0
+        off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
+        return off
+
+    return error
+
+
+def _foot(limb: LimbTracks, bounds: _Bounds) -> KeyedCurve:
     """The curve of a foot: with a key wherever a contact of heel or ball begins or ends."""
-    track = limb.foot
+    track, phases = limb.foot, _phases(limb.foot.thirds, limb.contacts)
     points = np.array([track.own(each) for each in limb.points])
-    phases, half = _phases(track.thirds, limb.contacts), max(1, round(_SLOPE_TIME * fps))
     slopes = np.zeros_like(track.numbers)
     # The slopes of what stands hold at its ends too, and those of what stands flat before all others.
     for first, last, state in sorted(phases, key=lambda phase: (_AIR, 1, 2, _MOVING, _FLAT).index(phase[2])):
-        slopes[first : last + 1] = _phase_slopes(track, points, first, last, state, half)
+        slopes[first : last + 1] = _phase_slopes(track, points, first, last, state, bounds.half)
     free, last_row = np.zeros(len(track.numbers), bool), len(track.numbers) - 1
     for first, last, state in phases:
         if state == _AIR:
             free[first + (first > 0) : last + (last == last_row)] = True
-    whole = _foot_error(limb, points, size, options)
+    # Seen at ankle, heel and ball, and at the knee.
+    seen = _leg_seen(limb, limb.ankles, False, bounds), None, None
+    whole = _seen_error(track, [*zip(points, seen, strict=True)], bounds)
     curves = []
     for first, last, state in phases:
         if state == _FLAT:
             rows = np.array((first, last))
             curves.append(smooth_curve(rows, track.numbers[rows], slopes[rows]))
             continue
-        error = whole if state == _AIR else _standing_error(track, points, state, size, options, whole)
-        motion = WantedMotion(track.numbers, slopes, free, error, first, last, 1 if state == _AIR else 3)
-        curve, off = fewest_keys(motion, longest)
-        if off > 1.0 and state != _AIR:
+        pivots = [points[bit] for bit in (1, 2) if state & bit]
+        error = _standing_error(track, pivots, bounds, whole) if pivots else whole
+        motion = WantedMotion(track.numbers, slopes, free, error, first, last, 3 if pivots else 1)
+        curve, off = fewest_keys(motion, bounds.longest)
+        if off > 1.0 and pivots:
             # What carries the control goes round corners at frames: then so does what stands, seen from there.
             curve = curve_through(track.thirds[3 * first : 3 * last + 1], first)
         curves.append(curve)
@@ -303,9 +301,8 @@ def _phases(thirds: np.ndarray, contacts: np.ndarray) -> list[tuple[int, int, in
     `ControlTrack`."""
     stands = contacts[:, :-1] & contacts[:, 1:]
     states = stands[HEEL] * 1 + stands[BALL] * 2
-    cuts = [0, *(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states)]
     found = []
-    for first, last in pairwise(cuts):
+    for first, last in stretches(states):
         state, own = int(states[first]), thirds[3 * first : 3 * last + 1]
         line = np.linspace(own[0], own[-1], len(own))
         if state == _FLAT and (np.abs(own - line) > _STRAIGHT * max(1.0, np.abs(own).max())).any():
@@ -336,41 +333,3 @@ _STEP = 1e-4
 def turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """How the rotation matrices (n, 3, 3) of numbers change with these slopes."""
     return (track.turns(numbers + _STEP * slopes) - track.turns(numbers - _STEP * slopes)) / (2.0 * _STEP)
-
-
-def _foot_error(limb: LimbTracks, points: np.ndarray, size: float, options: KeyOptions) -> Error:
-    """Of a foot at whole rows: at ankle, heel and ball, and at the knee."""
-    track = limb.foot
-    known = track.turns(track.numbers)
-
-    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        at = rows.astype(int)
-        turns = track.turns(numbers)
-        moved, turned = numbers[:, :3] - track.numbers[at, :3], turns - known[at]
-        away = [moved + _applied(turned, point) for point in points]
-        off = np.max([_lengths(each) for each in away], axis=0)
-        off = np.maximum(off * track.scale / (options.tolerance * size), _turned_off(turned, options))
-        ankles = limb.ankles[at] + np.einsum("nij,nj->ni", track.spaces[at, :3, :3], away[0])
-        legs = _legs_off(limb, limb.hips[at], ankles, at, size, _SHARES[0], options)
-        return np.maximum(off, legs)
-
-    return error
-
-
-def _standing_error(
-    track: ControlTrack, points: np.ndarray, state: int, size: float, options: KeyOptions, whole: Error
-) -> Error:
-    """Of a foot of which something stands: also between rows, where that has to be where it was."""
-    pivots = [points[bit] for bit in (1, 2) if state & bit]
-    places = [track.standing(pivot) for pivot in pivots]
-
-    def error(numbers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        at, turns, off = np.round(3.0 * rows).astype(int), track.turns(numbers), np.zeros(len(rows))
-        for pivot, place in zip(pivots, places, strict=True):
-            away = _lengths(numbers[:, :3] + _applied(turns, pivot) - place[at])
-            off = np.maximum(off, away * track.scale / (options.still * size))
-        on_row = at % 3 == 0
-        off[on_row] = np.maximum(off[on_row], whole(numbers[on_row], at[on_row] // 3))
-        return off
-
-    return error

@@ -9,8 +9,9 @@ from .anchors import Anchors, Stance, stances_of
 from .clip import LegMotion, applied
 from .contacts import BALL, HEEL, HeelAndBall
 from .curves import cubic_at, eased, frames_in, runs, slope, smooth, smooth_inside
-from .options import SLOPE_TIME
+from .options import SLOPE_TIME, Options
 from .path import unit
+from .paths import foot_path
 
 STANDING = 0.25
 """Speed of the body, leg lengths a second, below which it has no direction."""
@@ -86,8 +87,9 @@ class Walk:
         starts = [
             [each.first for each in stances_of(self.anchors) if each.leg == leg] for leg in range(len(self.stops))
         ]
-        cycles = np.concatenate([np.diff(own) for own in starts])
-        return max(1, round(np.median(cycles) / 2.0)) if len(cycles) else frames_in(STEP_TIME, self.clip.fps)
+        # Legs step alike: one whose contact is found in two parts does not step twice.
+        cycles = [np.median(np.diff(own)) for own in starts if len(own) > 1]
+        return max(1, round(max(cycles) / 2.0)) if cycles else frames_in(STEP_TIME, self.clip.fps)
 
     @cached_property
     def stride(self) -> float:
@@ -138,6 +140,12 @@ class Walk:
     def feet(self) -> np.ndarray:
         """(legs, T, 3), where each foot stands, or between two such places."""
         return np.array([self._between(leg, [place for *_, place in own]) for leg, own in enumerate(self.stops)])
+
+    @cached_property
+    def planted(self) -> np.ndarray:
+        """(legs, T, 3), the ankles of feet that stand still in each stance."""
+        legs = range(self.clip.leg_count)
+        return np.array([foot_path(self.clip, self.sole, leg, self.anchors, Options()).ankles for leg in legs])
 
     @cached_property
     def facing(self) -> np.ndarray:
@@ -213,6 +221,12 @@ class Walk:
                 own += headings[before] + change - own[0]
             headings[first : last + 1], before = own, last
         return headings, np.concatenate([np.arange(first, last + 1) for first, last in stretches])
+
+    @property
+    def aheads(self) -> np.ndarray:
+        """(legs,), how far each hip is ahead of the way's place on average."""
+        places, headings, *_ = self.way.at(np.arange(self.clip.frame_count))
+        return np.sum((self.clip.hips - places)[..., :2] * unit(headings), axis=-1).mean(axis=1)
 
     @property
     def _toes(self) -> float:

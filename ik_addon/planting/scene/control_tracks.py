@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ... import messages
 from ...authoring.fk_frames import sampled_world, stepped
 from ...authoring.placing import Control, Placer, depth, keyed_control
 from ...bake.keys import check_keyable, check_unshared, key_times
@@ -19,6 +20,7 @@ from ...rig.blender.sampling import Judge, Sampler, time_is_plain
 from ...rig.data.settings import settings_of, target_and_pole
 from ...rig.model.limb import known_bones, link_bones
 from ...rig.model.order import live_tips
+from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ..feet.simplifying import ControlTrack
 from .kept_keys import curves_of
@@ -49,6 +51,11 @@ class KeyedControls:
         return list(dict.fromkeys(control for control in (*found, self.body) if control is not None))
 
     @property
+    def ob(self) -> bpy.types.Object:
+        """The armature object that has the limbs."""
+        return self.limbs[0].tip.id_data
+
+    @property
     def owners(self) -> list[bpy.types.Object]:
         """The objects that hold them."""
         return list(dict.fromkeys(control.ob for control in self.all))
@@ -76,19 +83,24 @@ def keyed_controls(ob: bpy.types.Object) -> KeyedControls:
     return KeyedControls(tuple(limbs), body)
 
 
+def changeable_controls(ob: bpy.types.Object) -> KeyedControls:
+    """The same, whose keys can be changed. Raises ChainError where these cannot, or there is no limb."""
+    check_changeable(ob)
+    controls = keyed_controls(ob)
+    if not controls.limbs:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    for owner in controls.owners:
+        check_keyable(owner)
+    check_unshared(controls.owners)
+    return controls
+
+
 def frames_of_keys(ob: bpy.types.Object, controls: KeyedControls) -> range:
     """The frames over which an armature object was planted, else those over which keys move it."""
     settings = kept_settings(ob) or {}
     if "frames" in settings:
         return range(*settings["frames"])
     return motion_of([ob, *controls.owners]) or range(0)
-
-
-def check_owners(controls: KeyedControls) -> None:
-    """Raise ChainError where the keys of controls cannot be changed."""
-    for owner in controls.owners:
-        check_keyable(owner)
-    check_unshared(controls.owners)
 
 
 def key_time(frame: float) -> float:

@@ -1,7 +1,6 @@
 """Keys of F-Curves that are changed together by a function of time, handles and all."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -14,38 +13,37 @@ _CORNER = 1e-4
 """How far two slopes are apart, part of them, where a curve goes round a corner."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
-    """numbers: the channels (n, C) at times, before. held: at which times (n,) bool they change. changed: what they
-    become at times. extra: times at which there is to be a key."""
-
-    numbers: Callable[[np.ndarray], np.ndarray]
-    held: Callable[[np.ndarray], np.ndarray]
-    changed: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    extra: np.ndarray
-
-
-def edit_curves(curves: Sequence[bpy.types.FCurve | None], edited: Edited) -> None:
+def edit_curves(
+    curves: Sequence[bpy.types.FCurve | None],
+    numbers_at: Callable[[np.ndarray], np.ndarray],
+    changed: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    holds: Callable[[np.ndarray], np.ndarray],
+    extra: np.ndarray,
+) -> None:
     """Change the keys of F-Curves, one for each channel, None where it has none; those that do not change stay as they
-    are, but for handles beside a key that is new."""
+    are, but for handles beside a key that is new.
+
+    numbers_at: the channels (n, C) at times. changed: what these become there. holds: at which times (n,) bool they
+    change. extra: times at which there is to be a key.
+    """
     keys = [curve and keys_of(curve) for curve in curves]
     keyed = [own["co"][:, 0].astype(float) for own in keys if own]
     first, last = min(own[0] for own in keyed), max(own[-1] for own in keyed)
-    extra = edited.extra[(first < edited.extra) & (edited.extra < last)]
+    extra = extra[(first < extra) & (extra < last)]
     times = np.sort(np.concatenate([*keyed, extra]))
     times = times[np.concatenate(([True], np.diff(times) > SAME_TIME))]
-    held = edited.held(times)
+    held = holds(times)
     needed = held.copy()
     needed[np.clip(np.searchsorted(times, extra - SAME_TIME)[:, None] + (-1, 0, 1), 0, len(times) - 1)] = True
     at, moves = times[needed], held[needed]
-    before, slopes = edited.numbers(at), np.zeros((len(times), 2, len(curves)))
+    before, slopes = numbers_at(at), np.zeros((len(times), 2, len(curves)))
     for column, (curve, own) in enumerate(zip(curves, keys, strict=True)):
         if own:
             slopes[needed, :, column] = _slopes(curve, own, at)
     after = np.zeros((len(times), len(curves)))
-    after[needed] = np.where(moves[:, None], edited.changed(at, before), before)
+    after[needed] = np.where(moves[:, None], changed(at, before), before)
     for side, step in enumerate((-_STEP, _STEP)):
-        moved = edited.changed(at + step, before + step * slopes[needed, side])
+        moved = changed(at + step, before + step * slopes[needed, side])
         slopes[held, side] = ((moved - after[needed]) / step)[moves]
     for column, (curve, own) in enumerate(zip(curves, keys, strict=True)):
         if own:

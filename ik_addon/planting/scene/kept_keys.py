@@ -21,6 +21,9 @@ ALL_KEYS, UNCORRECTED = "analytic_ik_all_keys", "analytic_ik_uncorrected"
 FEW_KEYS, CORRECTIONS = "analytic_ik_few_keys", "analytic_ik_corrections"
 """What is remembered of them: how there are fewer, and what was corrected."""
 
+KeysOf = dict[str, bytes]
+"""All that the keys of an object are, by F-Curve."""
+
 
 def curves_of(control: Control) -> dict[tuple[str, int], bpy.types.FCurve]:
     """The F-Curves of a control's location and rotation in what its object plays now, by mode and index."""
@@ -35,60 +38,50 @@ def curves_of(control: Control) -> dict[tuple[str, int], bpy.types.FCurve]:
     return found
 
 
-def curves_by_object(controls: Iterable[Control]) -> dict[bpy.types.Object, list[bpy.types.FCurve]]:
-    """The F-Curves of controls, by the objects that hold these."""
-    found: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
+def name_of(curve: bpy.types.FCurve) -> str:
+    """By which name the keys of an F-Curve are kept."""
+    return f"{curve.array_index} {curve.data_path}"
+
+
+def keys_now(controls: Iterable[Control]) -> dict[bpy.types.Object, KeysOf]:
+    """The keys of controls, by the objects that hold these."""
+    found: dict[bpy.types.Object, KeysOf] = {}
     for control in controls:
-        found.setdefault(control.ob, []).extend(curves_of(control).values())
+        own = {name_of(curve): bytes_of(curve) for curve in curves_of(control).values()}
+        found.setdefault(control.ob, {}).update(own)
     return found
 
 
-def kept(ob: bpy.types.Object, what: str) -> dict[str, bytes]:
-    """What the action that an object plays keeps of the object's own keys, by F-Curve."""
+def put_keys(ob: bpy.types.Object, keys: Mapping[str, bytes]) -> None:
+    """Let F-Curves of an object have these keys."""
+    for home in current_fcurve_collections(ob.animation_data) if keys else ():
+        for curve in home:
+            if (name := name_of(curve)) in keys:
+                set_bytes(curve, keys[name])
+
+
+def kept(ob: bpy.types.Object, what: str) -> KeysOf:
+    """What the action that an object plays keeps of the object's own keys."""
     clip = playing_clip(ob)
     known = _read(clip.action, what).get(str(clip.slot), {}) if clip else {}
     return {name: decompress(b64decode(text)) for name, text in known.items()}
 
 
-def keep(what: str, curves: Mapping[bpy.types.Object, Iterable[bpy.types.FCurve]]) -> None:
-    """Keep the keys of these F-Curves of objects, beside what their actions keep already."""
-    for ob, own in curves.items():
-        keep_bytes(ob, what, {name_of(curve): bytes_of(curve) for curve in own})
-
-
-def keep_bytes(ob: bpy.types.Object, what: str, keys: Mapping[str, bytes]) -> None:
-    """The same for one object, given what keys are by F-Curve."""
+def keep(ob: bpy.types.Object, what: str, keys: Mapping[str, bytes | None]) -> None:
+    """Let that action keep these keys of the object beside those that it keeps already; None: nothing of an F-Curve."""
     clip = playing_clip(ob)
-    known = _read(clip.action, what)
-    texts = {name: b64encode(compress(own)).decode() for name, own in keys.items()}
-    known[str(clip.slot)] = known.get(str(clip.slot), {}) | texts
-    setattr(clip.action, what, json.dumps(known))
+    if clip is not None and keys:
+        slots, slot = _read(clip.action, what), str(clip.slot)
+        texts = {name: b64encode(compress(own)).decode() if own is not None else "" for name, own in keys.items()}
+        slots[slot] = {name: text for name, text in (slots.get(slot, {}) | texts).items() if text}
+        keep_record(ob, what, {slot: own for slot, own in slots.items() if own})
 
 
-def put_back(ob: bpy.types.Object, what: str, names: Iterable[str] | None = None) -> None:
-    """Let F-Curves of an object have the keys that are kept of them, and forget these. names: of which; None: all."""
+def put_back(ob: bpy.types.Object, what: str) -> None:
+    """Let an object have the keys that are kept of it, and forget these."""
     known = kept(ob, what)
-    chosen = set(known if names is None else names) & known.keys()
-    for home in current_fcurve_collections(ob.animation_data) if chosen else ():
-        for curve in home:
-            if (name := name_of(curve)) in chosen:
-                set_bytes(curve, known[name])
-    _drop(ob, what, chosen)
-
-
-def forget_curves(ob: bpy.types.Object, what: str, curves: Iterable[bpy.types.FCurve]) -> None:
-    """Keep nothing any more of these F-Curves of an object."""
-    _drop(ob, what, {name_of(curve) for curve in curves})
-
-
-def _drop(ob: bpy.types.Object, what: str, names: set[str]) -> None:
-    clip = playing_clip(ob)
-    texts = _read(clip.action, what) if clip and names else {}
-    if names & texts.get(str(clip.slot), {}).keys() if clip and texts else False:
-        own = texts[str(clip.slot)]
-        texts[str(clip.slot)] = {name: own[name] for name in own if name not in names}
-        left = {slot: each for slot, each in texts.items() if each}
-        setattr(clip.action, what, json.dumps(left) if left else "")
+    put_keys(ob, known)
+    keep(ob, what, dict.fromkeys(known))
 
 
 def forget_kept(action: bpy.types.Action) -> None:
@@ -103,19 +96,14 @@ def record(ob: bpy.types.Object, what: str) -> dict:
     return _read(clip.action, what) if clip else {}
 
 
-def keep_record(ob: bpy.types.Object, what: str, told: dict) -> None:
+def keep_record(ob: bpy.types.Object, what: str, told: Mapping) -> None:
     """Let that action remember it; what is empty is forgotten."""
     clip = playing_clip(ob)
     if clip is not None and getattr(clip.action, what) != (text := json.dumps(told) if told else ""):
         setattr(clip.action, what, text)
 
 
-def name_of(curve: bpy.types.FCurve) -> str:
-    """By which name the keys of an F-Curve are kept."""
-    return f"{curve.array_index} {curve.data_path}"
-
-
-def _read(action: bpy.types.Action, what: str) -> dict[str, dict[str, str]]:
+def _read(action: bpy.types.Action, what: str) -> dict:
     try:
         found = json.loads(getattr(action, what) or "{}")
     except ValueError:

@@ -3,23 +3,26 @@
 The keys are remembered while nothing changes them, so what was keyed is known exactly, and can become a correction.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
 
 from ...authoring.placing import Control
-from ...bake.keys import SAME_TIME, bytes_of, keys_in, keys_of, set_bytes
+from ...bake.keys import SAME_TIME, keys_in
 from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.clips import playing_clip
 from ...rig.blender.file_memory import file_memory
-from .control_tracks import KeyedControls, keyed_controls, numbers_at
-from .kept_keys import CORRECTIONS, FEW_KEYS, curves_of, record
+from .control_tracks import KeyedControls, frame_of, keyed_controls, numbers_at
+from .kept_keys import CORRECTIONS, FEW_KEYS, KeysOf, curves_of, keys_now, name_of, put_keys, record
 from .sources import is_planted
 
 _NONE = np.empty((0, 2), np.float32)
 _GAP = 2.0 + SAME_TIME
 """Between the keys beside a key on every frame."""
+_MOST = 2
+"""Frames at which keys can have been set by moves since the last look: that which was left, and that which was entered.
+More were edited."""
 
 
 def are_remembered(ob: bpy.types.Object) -> bool:
@@ -29,58 +32,68 @@ def are_remembered(ob: bpy.types.Object) -> bool:
 
 def remember_keys(ob: bpy.types.Object) -> None:
     """Remember the keys of an armature object's controls as they are."""
-    own = {
-        _id(each): {key: bytes_of(curve) for key, curve in curves_of(each).items()} for each in keyed_controls(ob).all
-    }
-    file_memory.keys[ob.session_uid] = own
+    now = keys_now(keyed_controls(ob).all)
+    file_memory.keys[ob.session_uid] = {_id(owner): keys for owner, keys in now.items()}
 
 
-def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> tuple[float, dict[Control, np.ndarray]]:
-    """The time at which keys of captured controls are new, or have other values than are remembered, and what the
+def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> dict[float, dict[Control, np.ndarray]]:
+    """The frames at which keys of captured controls are new, or have other values than are remembered, and what the
     channels of these controls hold there. Empty where that is not all that changed.
 
     Who moves a control and goes on to another frame at once has keyed the frame before.
     """
-    known, found = file_memory.keys.get(ob.session_uid, {}), {}
     is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
-    for control in controls.all if known else ():
-        before, curves = known.get(_id(control), {}), curves_of(control)
-        changed = [key for key, curve in curves.items() if bytes_of(curve) != before.get(key)]
-        if not before.keys() <= curves.keys() or (changed and not before):
-            return 0.0, {}
-        # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
-        pairs = [(keys_in(before[key])["co"] if key in before else _NONE, curves[key]) for key in changed]
-        pairs = [(own, keys_of(curve, ("co",))["co"]) for own, curve in pairs]
-        found[control] = [(own, now) for own, now in pairs if not np.array_equal(own, now)]
-    pairs = [pair for own in found.values() for pair in own]
-    times = [time for before, now in pairs for time, _ in {*map(tuple, before)} ^ {*map(tuple, now)}]
-    time = max(times, default=0.0)
-    if not times or not all(_is_single(before, now, time, is_captured) for before, now in pairs):
-        return 0.0, {}
-    return float(time), {control: numbers_at(control, [time])[0] for control, own in found.items() if own}
+    found: dict[float, dict[Control, np.ndarray]] = {}
+    for owner, now in keys_now(controls.all).items() if are_remembered(ob) else ():
+        before = _remembered(ob, owner)
+        if not before.keys() <= now.keys():
+            return {}
+        for control in (each for each in controls.all if each.ob == owner):
+            names = [*map(name_of, curves_of(control).values())]
+            changed = [name for name in names if now[name] != before.get(name)]
+            if changed and not before.keys() & {*names}:
+                return {}
+            # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
+            pairs = [(_places(before, name), _places(now, name)) for name in changed]
+            pairs = [(old, new) for old, new in pairs if not np.array_equal(old, new)]
+            times = sorted({time for old, new in pairs for time, _ in {*map(tuple, old)} ^ {*map(tuple, new)}})
+            if len(times) > _MOST or not all(_are_single(old, new, times, is_captured) for old, new in pairs):
+                return {}
+            for time in times:
+                found.setdefault(frame_of(float(time)), {})[control] = numbers_at(control, [time])[0]
+    return found
 
 
-def bring_back(ob: bpy.types.Object, controls: Iterable[Control]) -> None:
+def bring_back(ob: bpy.types.Object, controls: Sequence[Control]) -> None:
     """Let controls of an armature object have the keys that are remembered."""
     for control in controls:
-        before = file_memory.keys[ob.session_uid][_id(control)]
-        homes = current_fcurve_collections(control.ob.animation_data)
-        for key, curve in curves_of(control).items():
-            if key in before:
-                set_bytes(curve, before[key])
-            else:
-                next(home for home in homes if curve in home.values()).remove(curve)
+        known = _remembered(ob, control.ob)
+        own = {name_of(curve): curve for curve in curves_of(control).values()}
+        put_keys(control.ob, {name: known[name] for name in own.keys() & known.keys()})
+        for name in own.keys() - known.keys():
+            homes = current_fcurve_collections(control.ob.animation_data)
+            next(home for home in homes if own[name] in home.values()).remove(own[name])
 
 
-def _id(control: Control) -> tuple:
-    clip = playing_clip(control.ob)
-    return control.ob.session_uid, control.bone, clip.action.session_uid if clip else 0
+def _places(keys: KeysOf, name: str) -> np.ndarray:
+    return keys_in(keys[name])["co"] if name in keys else _NONE
 
 
-def _is_single(before: np.ndarray, now: np.ndarray, time: float, is_captured: bool) -> bool:
-    """Whether no key but that at a time is new or elsewhere, among those of a capture. before, now: (n, 2)."""
-    other, others = (np.abs(each[:, 0] - time) > SAME_TIME for each in (before, now))
-    times = before[other, 0]
-    k = int(np.searchsorted(times, time))
-    is_captured |= before is _NONE or (0 < k < len(times) and times[k] - times[k - 1] < _GAP)
+def _remembered(ob: bpy.types.Object, owner: bpy.types.Object) -> KeysOf:
+    return file_memory.keys[ob.session_uid].get(_id(owner), {})
+
+
+def _id(owner: bpy.types.Object) -> tuple[int, int]:
+    clip = playing_clip(owner)
+    return owner.session_uid, clip.action.session_uid if clip else 0
+
+
+def _are_single(before: np.ndarray, now: np.ndarray, times: Sequence[float], is_captured: bool) -> bool:
+    """Whether no keys but those at some times are new or elsewhere, among those of a capture. before, now: (n, 2)."""
+    other, others = ((np.abs(each[:, :1] - np.array(times)) > SAME_TIME).all(axis=1) for each in (before, now))
+    kept = before[other, 0]
+    rows = np.searchsorted(kept, times)
+    inside = (rows > 0) & (rows < len(kept))
+    gaps = kept[rows[inside]] - kept[rows[inside] - 1]
+    is_captured |= before is _NONE or bool(inside.all() and (gaps < _GAP + len(times) - 1).all())
     return is_captured and not others.all() and np.array_equal(before[other], now[others])

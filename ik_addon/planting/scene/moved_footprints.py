@@ -11,7 +11,6 @@ import numpy as np
 from mathutils import Matrix
 
 from ...authoring.placing import Control
-from ...bake.keys import bytes_of, set_bytes
 from ...rig.blender.file_memory import MovedStep, file_memory
 from ...rig.blender.rotations import array_of
 from ...rig.blender.sampling import not_simple, time_is_plain
@@ -20,7 +19,7 @@ from ..feet.curves import runs
 from .control_tracks import KeyedControls, keyed_controls
 from .correcting import keep_below, keys_below, move_step
 from .footprints import is_corrected, is_current, numbers_of, place_of
-from .kept_keys import curves_of
+from .kept_keys import keys_now, put_keys
 from .limbs import keyed_contacts
 from .sources import kept_settings
 
@@ -41,23 +40,23 @@ def _follow(scene: bpy.types.Scene, empty: bpy.types.Object) -> bool:
     if not is_known or np.allclose(now, shown, atol=_SAME):
         return False
     step = _step_of(scene, empty)
-    curves = list(curves_of(step[1]).values()) if step is not None else []
-    if step is None or not curves:
+    before = step and _before(empty, ob, step[1], shown)
+    if step is None or not before.keys:
         return False
     controls, control, frames, frame = step
-    before = _before(empty, ob, control, shown)
-    place, base = Matrix(np.reshape(before.place, (4, 4)).T), before.base
-    for curve, own in zip(curves, before.before, strict=True):
-        set_bytes(curve, own)
-    if not np.allclose(now, place, atol=_SAME):
-        base = move_step(bpy.context, controls, frames, control, frame, array_of(now @ place.inverted()), base)
-    if base:
-        keep_below(ob, control, base)
-    file_memory.moved_steps[empty.session_uid] = replace(before, after=[*map(bytes_of, curves)])
+    place, after = Matrix(np.reshape(before.place, (4, 4)).T), []
+    # What is below corrections goes along; what plays comes last.
+    for keys in (before.below, before.keys):
+        put_keys(control.ob, keys)
+        if keys and not np.allclose(now, place, atol=_SAME):
+            move_step(bpy.context, controls, frames, control, frame, array_of(now @ place.inverted()))
+        after.append(keys_now([control])[control.ob])
+    if before.below:
+        keep_below(ob, control, after[0])
+    file_memory.moved_steps[empty.session_uid] = replace(before, after=after[1])
     if is_corrected(kept):
         kept.planned = numbers_of(Matrix(kept.planned) @ shown.inverted() @ now)
     kept.shown = numbers_of(now)
-    curves[0].id_data.update_tag()
     return True
 
 
@@ -90,7 +89,7 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> tuple[KeyedCont
 def _before(empty: bpy.types.Object, ob: bpy.types.Object, control: Control, shown: Matrix) -> MovedStep:
     """From what a step is moved: from how it was before it was first moved, so that many moves are one, and none at all
     leads back; from how it is, if somebody has changed its keys since."""
-    known, now = file_memory.moved_steps.get(empty.session_uid), [*map(bytes_of, curves_of(control).values())]
+    known, now = file_memory.moved_steps.get(empty.session_uid), keys_now([control])[control.ob]
     if known is None or known.after != now:
         return MovedStep(numbers_of(shown), now, now, keys_below(ob, control))
     return known

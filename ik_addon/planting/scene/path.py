@@ -1,12 +1,11 @@
 """The curve that a character walks along: read, and made from a clip."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import dist
 
 import bpy
 import numpy as np
-from mathutils.geometry import interpolate_bezier
 
 from ... import messages
 from ...rig.blender.dependencies import carriers
@@ -16,8 +15,10 @@ from ..feet.anchors import anchors_of, joined
 from ..feet.clip import applied
 from ..feet.options import Options
 from ..feet.path import GroundPath, path_of
+from ..feet.spine import Move
 from ..feet.treadmill import Stage, Standing
 from ..feet.walk import Walk
+from .riders import Riders
 
 _POINTS = 64
 """Of each segment of a curve, of which the path is made."""
@@ -33,24 +34,31 @@ _SAME = 0.5
 class WalkAlong:
     """A clip on a curve.
 
-    stage: the clip there. turns, shifts: (T, 3, 3) and (T, 3), how the body is brought there from where it was
-    captured. figures: what the report says of it.
+    stage: the clip there. body: how the body is brought there from where it was captured. spines: the same of each bone
+    of each spine. figures: what the report says of it.
     """
 
     stage: Stage
-    turns: np.ndarray
-    shifts: np.ndarray
+    body: Move
+    spines: list[list[Move]]
     figures: dict
 
 
-def walk_along(stage: Stage, curve: bpy.types.Object, options: Options) -> WalkAlong:
-    """A clip on a curve; one that was made in place goes there as fast as its ground passes."""
+def walk_along(
+    stage: Stage, curve: bpy.types.Object, options: Options, riders: Riders, rows: Sequence[np.ndarray]
+) -> WalkAlong:
+    """A clip on a curve; one that was made in place goes there as fast as its ground passes.
+
+    riders, rows: what goes along, and what was read of it.
+    """
     seen, sole = stage.seen, stage.sole
     walk = walk_of(stage)
     along = _along(walk, curve, options)
-    there = brought(walk, along, options)
-    times = np.arange(seen.frame_count)[:, None] / seen.fps
-    shifts = there.shifts - applied(there.turns, times * stage.ground.velocity)
+    away = np.arange(seen.frame_count)[:, None] / seen.fps * stage.ground.velocity
+    there = brought(walk, along, options, riders.spines_read(rows, away))
+    body, *spines = (
+        [(turns, shifts - applied(turns, away)) for turns, shifts in own] for own in ([there.body], *there.spines)
+    )
     walked = along.stride * walk.way.length
     figures = {
         "object": curve.name,
@@ -62,7 +70,7 @@ def walk_along(stage: Stage, curve: bpy.types.Object, options: Options) -> WalkA
         "from_clip": along.base is not None,
     }
     ground = Standing(np.zeros(3), stage.ground.heights)
-    return WalkAlong(Stage(there.clip, sole, ground, stage.contacts), there.turns, shifts, figures)
+    return WalkAlong(Stage(there.clip, sole, ground, stage.contacts), body[0], spines, figures)
 
 
 def walk_of(stage: Stage) -> Walk:
@@ -115,26 +123,12 @@ def check_path(curve: bpy.types.Object, ob: bpy.types.Object) -> None:
 
 
 def points_of(curve: bpy.types.Object) -> tuple[np.ndarray, bool]:
-    """Points (n, 3) of the first spline of a curve object, in the world, and whether it is closed."""
-    splines = curve.data.splines
-    if not splines:
+    """Points (n, 3) of the first spline of a curve object, in the world, and whether it is closed.
+
+    As Blender draws it, without any thickness.
+    """
+    if not curve.data.splines:
         return np.zeros((0, 3)), False
-    spline = splines[0]
-    if spline.type == "BEZIER":
-        knots = [*spline.bezier_points, *spline.bezier_points[: int(spline.use_cyclic_u)]]
-        points = [knots[0].co]
-        for one, other in pairwise(knots):
-            points += interpolate_bezier(one.co, one.handle_right, other.handle_left, other.co, _POINTS)[1:]
-        points = points[: -1 if spline.use_cyclic_u else None]
-    elif spline.type == "NURBS":
-        points = _drawn(curve)
-    else:
-        points = [point.co.to_3d() for point in spline.points]
-    return np.array([curve.matrix_world @ point for point in points], float).reshape(-1, 3), spline.use_cyclic_u
-
-
-def _drawn(curve: bpy.types.Object) -> list:
-    """The points of the first spline of a curve object as Blender draws it, without any thickness."""
     data = curve.data.copy()
     try:
         data.bevel_depth = data.extrude = data.offset = 0.0
@@ -144,13 +138,13 @@ def _drawn(curve: bpy.types.Object) -> list:
             data.splines.remove(spline)
         ob = bpy.data.objects.new(curve.name, data)
         try:
-            points = [vertex.co.copy() for vertex in ob.to_mesh().vertices]
+            points = [curve.matrix_world @ vertex.co for vertex in ob.to_mesh().vertices]
             ob.to_mesh_clear()
         finally:
             bpy.data.objects.remove(ob)
     finally:
         bpy.data.curves.remove(data)
-    return points
+    return np.array(points, float).reshape(-1, 3), curve.data.splines[0].use_cyclic_u
 
 
 def curve_of(walk: Walk, name: str, scene: bpy.types.Scene) -> bpy.types.Object:

@@ -119,12 +119,12 @@ def planted(
         # What it does live is keyed.
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
-        riders = riders_of(carrier, placed, kept_unkeyed(ob)) if is_elsewhere else None
+        riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
         reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
-        way = walk_along(stage, path, options) if path is not None else None
+        way = walk_along(stage, path, options, riders, rows) if path is not None else None
         stage = way.stage if way else stage
 
         def with_footprints(anchors: Anchors) -> Anchors:
@@ -142,8 +142,9 @@ def planted(
                 body = {ob: [body_keys(carrier, capture.body, made, frames)]}
                 if riders:
                     # Without a path once more as captured.
-                    move = (way.turns, way.shifts) if way else (np.tile(np.eye(3), (len(frames), 1, 1)), np.zeros(3))
-                    body = riders.keys(capture.body, rows, *move, made.shifts, frames)
+                    here = (np.tile(np.eye(3), (len(frames), 1, 1)), np.zeros(3)), []
+                    moves = (way.body, way.spines) if way else here
+                    body = riders.keys(capture.body, rows, *moves, made.shifts, frames)
                 write_plan(tips, controls, body, capture, made, samples, slopes, frames, "planted")
 
             write(made)

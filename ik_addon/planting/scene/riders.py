@@ -1,8 +1,10 @@
 """What goes along a path beside what hangs on the body: controls of other limbs, and bones beside the body's."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 
 import bpy
 import numpy as np
@@ -12,15 +14,17 @@ from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, check_control, goes_along
 from ...bake.keys import BoneKeys, check_keyable
 from ...bake.stepping import Steps
-from ...rig.blender.animation import animated_paths
+from ...rig.blender.animation import animated_paths, drivers_of
 from ...rig.blender.clips import has_keys
 from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import LOCATION, array_of, channel_of, channel_path, pose_matrix, raw_of
 from ...rig.data.control_clips import controls_follow
 from ...rig.data.settings import target_and_pole
+from ...rig.model.limb import chain_bones
 from ...rig.model.order import live_tips
 from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
+from ..feet.spine import Move, Spine
 from .reading import BodyRows
 from .sources import source_playing
 
@@ -37,24 +41,31 @@ class Riders:
     """What goes along a path.
 
     hips: the bone that carries the body. others: bones and objects beside it that move by keys of their own, topmost
-    ones. unkeyed: what places all of these and had no keys before it was planted.
+    ones. spines: by the legs that hang on it the bones of each spine, the one at the body first. unkeyed: what places
+    all of these and had no keys before it was planted.
     """
 
     hips: Control
     others: list[Control]
+    spines: dict[tuple[int, ...], list[Control]]
     unkeyed: Unkeyed
+
+    @property
+    def moving(self) -> list[Control]:
+        """All that is read: the others, then the bones of each spine."""
+        return [*self.others, *chain.from_iterable(self.spines.values())]
 
     @contextmanager
     def sources_playing(self) -> Iterator[None]:
         """The sources of the planted action, and of what controls play, play instead of them."""
-        ob, own = self.hips.ob, [self.hips, *self.others]
+        ob = self.hips.ob
         with ExitStack() as stack:
             stack.callback(controls_follow, ob)
             stack.enter_context(source_playing(ob))
             controls_follow(ob)
             for other in {each.ob for each in self.others} - {ob}:
                 stack.enter_context(source_playing(other))
-            for control in own:
+            for control in (self.hips, *self.moving):
                 for mode in control.channels:
                     values = self.unkeyed.get(f"{control.ob.name}/{_path(control, mode)}")
                     if values is not None:
@@ -62,39 +73,65 @@ class Riders:
             yield
 
     def read(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range) -> Steps[list]:
-        """In steps: of each of the others three matrices, (3, T, 4, 4): of a bone as in `BodyRows`; of an object what
+        """In steps: of each that is moving three matrices, (3, T, 4, 4): of a bone as in `BodyRows`; of an object what
         its own channels make, that once more, and its world matrix."""
-        rows: list[list[list[np.ndarray]]] = [[] for _ in self.others]
-        with closing(stepped(context, tips, frames if self.others else ())) as scenes:
+        moving, rows = self.moving, [[] for _ in self.moving]
+        with closing(stepped(context, tips, frames if moving else ())) as scenes:
             for step, scene in scenes:
-                for own, control in zip(rows, self.others, strict=True):
+                for own, control in zip(rows, moving, strict=True):
                     own.append([array_of(each) for each in _matrices(control, scene)])
                 yield step
         return [np.array(own).swapaxes(0, 1) for own in rows]
+
+    def spines_read(self, rows: Sequence[np.ndarray], away: np.ndarray) -> list[Spine]:
+        """Its spines as they were captured, seen from what moves `away` (T, 3). rows: as read."""
+        rest, found = iter(rows[len(self.others) :]), []
+        for legs, bones in self.spines.items():
+            matrices = (next(rest) for _ in bones)
+            heads = [(world @ pose)[:, :3, 3] - away for world, _, pose in matrices]
+            found.append(Spine(legs, np.array(heads)))
+        return found
 
     def keys(
         self,
         body: BodyRows,
         rows: Sequence[np.ndarray],
-        turns: np.ndarray,
-        shifts: np.ndarray,
+        move: Move,
+        spines: Sequence[Sequence[Move]],
         extra: np.ndarray,
         frames: range,
     ) -> dict[bpy.types.Object, list[BoneKeys]]:
-        """The keys with which all of it is turned (T, 3, 3) and moved (T, 3) in the world; the body by `extra` more."""
-        found = {
-            self.hips.ob: _keys_along(self.hips, (body.worlds, body.above, body.poses), turns, shifts + extra, frames)
-        }
-        for control, own in zip(self.others, rows, strict=True):
-            found.setdefault(control.ob, []).extend(_keys_along(control, own, turns, shifts, frames))
+        """The keys with which all of it moves in the world; the body by `extra` (T, 3) more. rows: as read. spines: how
+        each bone of each spine moves; empty: as the body does."""
+        own, lower, rest = _matrices_by(*move), _matrices_by(move[0], move[1] + extra), iter(rows)
+        hips = body.worlds, body.above, body.poses
+        found = {self.hips.ob: _keys_along(self.hips, hips, lower, np.eye(4), frames)}
+        for control in self.others:
+            found.setdefault(control.ob, []).extend(_keys_along(control, next(rest), own, np.eye(4), frames))
+        for bones, moves in zip_longest(self.spines.values(), spines, fillvalue=()):
+            above = lower
+            for bone, (turns, shifts) in zip_longest(bones, moves, fillvalue=move):
+                here = _matrices_by(turns, shifts + extra)
+                # Where it is turns with what is above.
+                found[bone.ob] += _keys_along(bone, next(rest), here, above, frames)[1:]
+                above = here
         return found
 
 
-def riders_of(carrier: bpy.types.PoseBone, placed: Sequence[Control], known: Unkeyed) -> Riders:
+def _matrices_by(turns: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+    """Turns (T, 3, 3) and shifts (T, 3) as matrices (T, 4, 4)."""
+    moves = np.tile(np.eye(4), (len(turns), 1, 1))
+    moves[:, :3, :3], moves[:, :3, 3] = turns, shifts
+    return moves
+
+
+def riders_of(
+    carrier: bpy.types.PoseBone, tips: Sequence[bpy.types.PoseBone], placed: Sequence[Control], known: Unkeyed
+) -> Riders:
     """What goes along with a body.
 
-    carrier: the bone that carries it. placed: controls that are put where they belong; these do not ride, nor does
-    what carries them. known: what had no keys when the action was planted first.
+    carrier: the bone that carries it. tips: of its legs. placed: controls that are put where they belong; these do not
+    ride, nor does what carries them. known: what had no keys when the action was planted first.
     """
     ob, above = carrier.id_data, {bone.name for bone in carrier.parent_recursive}
     holding = {bone.name for each in placed for own, bone in carriers(each.ob, each.bone) if own == ob}
@@ -111,13 +148,44 @@ def riders_of(carrier: bpy.types.PoseBone, placed: Sequence[Control], known: Unk
             if other != ob and not hangs and not any(each.ob == other for each in placed):
                 found.append(Control(other, bone, turns=True))
     hips, others = Control(ob, carrier.name, turns=True), [each for each in dict.fromkeys(found) if _rides(each)]
-    unkeyed = {}
-    for control in (hips, *others):
+    riders, unkeyed = Riders(hips, others, _spines_of(carrier, tips), {}), {}
+    for control in (hips, *riders.moving):
         animated = set(animated_paths(control.ob))
         for mode, values in control.channels.items():
             if _path(control, mode) not in animated:
                 unkeyed[f"{control.ob.name}/{_path(control, mode)}"] = list(values)
-    return Riders(hips, others, unkeyed | known)
+    return replace(riders, unkeyed=unkeyed | known)
+
+
+def _spines_of(carrier: bpy.types.PoseBone, tips: Sequence[bpy.types.PoseBone]) -> dict[tuple[int, ...], list[Control]]:
+    """By the legs of each girdle the bones between it and the bone that carries the body, where these can turn.
+
+    They carry several legs, and not all. None if one carries two girdles.
+    """
+    lines = []
+    for tip in tips:
+        above = chain_bones(tip)[0].parent_recursive
+        lines.append(above[: above.index(carrier)][::-1])
+    counts = Counter(bone.name for line in lines for bone in line)
+    driven = {driver.data_path for driver in drivers_of(carrier.id_data)}
+    spines: dict[tuple[str, ...], list[int]] = {}
+    for leg, line in enumerate(lines):
+        names = (
+            bone.name
+            for bone in line
+            if 1 < counts[bone.name] < len(tips)
+            and bone.bone.use_inherit_rotation
+            and not bone.constraints
+            and channel_path(bone.name, bone.rotation_mode) not in driven
+        )
+        spines.setdefault(tuple(names), []).append(leg)
+    spines.pop((), None)
+    bones = list(chain.from_iterable(spines))
+    if len(set(bones)) < len(bones):
+        return {}
+    return {
+        tuple(legs): [Control(carrier.id_data, name, turns=True) for name in names] for names, legs in spines.items()
+    }
 
 
 def _path(control: Control, mode: str) -> str:
@@ -148,14 +216,22 @@ def _matrices(control: Control, scene: SceneReader) -> tuple[Matrix, Matrix, Mat
 
 
 def _keys_along(
-    control: Control, rows: np.ndarray | tuple[np.ndarray, ...], turns: np.ndarray, shifts: np.ndarray, frames: range
+    control: Control,
+    rows: np.ndarray | tuple[np.ndarray, ...],
+    moves: np.ndarray,
+    above_moves: np.ndarray,
+    frames: range,
 ) -> list[BoneKeys]:
-    """The keys with which one of it goes. rows: its three matrices."""
-    moves = np.tile(np.eye(4), (len(turns), 1, 1))
-    moves[:, :3, :3], moves[:, :3, 3] = turns, shifts
+    """The keys with which one of it goes. rows: its three matrices. moves: of it in the world, (T, 4, 4), and
+    above_moves of the bone above."""
     owner, (first, second, third) = control.owner, rows
     if control.bone:
-        poses = zip(map(Matrix, np.linalg.inv(first) @ moves @ first @ third), map(Matrix, second), strict=True)
+        to_world, back = first, np.linalg.inv(first)
+        poses = zip(
+            map(Matrix, back @ moves @ to_world @ third),
+            map(Matrix, back @ above_moves @ to_world @ second),
+            strict=True,
+        )
         bases = [pose_matrix(owner.bone, pose, above if owner.parent else None, invert=True) for pose, above in poses]
     else:
         bases = [Matrix(each) for each in first @ np.linalg.inv(third) @ moves @ third]

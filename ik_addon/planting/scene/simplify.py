@@ -10,20 +10,28 @@ import numpy as np
 
 from ... import messages
 from ...authoring.placing import Control
+from ...bake.few_keys import KeyedCurve
 from ...bake.keys import key_times, times_of, write_curve
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import remember
 from ...rig.model.limb import known_bones, link_bones
-from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
-from ..feet.contacts import BALL, HEEL, sole_of
+from ..feet.contacts import BALL, HEEL, HeelAndBall, sole_of
 from ..feet.curves import runs
-from ..feet.simplifying import KNEES, ControlTrack, FewKeys, KeyOptions, LimbTracks, simplified
-from .control_tracks import KeyedControls, check_owners, frames_of_keys, keyed_controls, track_of, widths, worlds_over
+from ..feet.simplifying import KNEES, ControlTrack, FoundKeys, KeyOptions, LimbTracks, simplified
+from .control_tracks import (
+    KeyedControls,
+    changeable_controls,
+    frames_of_keys,
+    keyed_controls,
+    track_of,
+    widths,
+    worlds_over,
+)
 from .correcting import corrections_of, without_corrections
-from .kept_keys import ALL_KEYS, FEW_KEYS, curves_by_object, curves_of, keep, keep_record, put_back, record
+from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, keys_now, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured
 from .sources import is_planted
@@ -48,12 +56,7 @@ def keys_simplified(
     shows afterward is measured beside what it showed; where that is farther off than the tolerance it is done again,
     and at last not at all. Raises ChainError that names the armature, with nothing changed.
     """
-    options = options or KeyOptions()
-    check_changeable(ob)
-    controls = keyed_controls(ob)
-    if not controls.limbs:
-        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    check_owners(controls)
+    options, controls = options or KeyOptions(), changeable_controls(ob)
     with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
         over = frames or frames_of_keys(ob, controls)
@@ -76,15 +79,18 @@ def _simplified(
     tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
     limbs = _limb_tracks(controls, before, tracks, worlds, over)
     had = {each: _count(each) for each in chosen}
-    keep(ALL_KEYS, curves_by_object(chosen))
+    for owner, keys in keys_now(chosen).items():
+        keep(owner, ALL_KEYS, keys)
     knees = np.array([KNEES if len(link_bones(known_bones(each.tip))) == 2 else _JOINTS for each in controls.limbs])
     report: dict = {}
     for share in _TRIES:
         asked = replace(options, tolerance=share * options.tolerance, still=share * options.still)
-        found = FewKeys([None] * len(limbs), [None] * len(limbs))
+        found: FoundKeys = {}
         for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
             yield len(over) // 2, len(over)
-        _write(controls, found, over)
+        for control, track in tracks.items():
+            if track in found:
+                _write(control, found[track], over)
         tag_pose(ob)
         after = yield from part_of(_seen(context, controls, over), 3, 4)
         report = _report(ob, controls, before, after, limbs, over, had)
@@ -102,11 +108,9 @@ def all_keys(context: bpy.types.Context, ob: bpy.types.Object) -> int:
 
     Returns how many frames have a key of a control. Raises ChainError, with nothing changed, if none were kept.
     """
-    check_changeable(ob)
-    controls = keyed_controls(ob)
-    if not has_few_keys(ob):
+    controls = changeable_controls(ob)
+    if not record(ob, FEW_KEYS):
         raise ChainError(messages.NOT_SIMPLIFIED(armature=ob.name))
-    check_owners(controls)
     with without_corrections(context, ob, controls):
         back_to_all_keys(controls)
     return sum(_count(each) for each in controls.all)
@@ -116,12 +120,7 @@ def back_to_all_keys(controls: KeyedControls) -> None:
     """The same, with nothing said of it."""
     for owner in controls.owners:
         put_back(owner, ALL_KEYS)
-        keep_record(owner, FEW_KEYS, {})
-
-
-def has_few_keys(ob: bpy.types.Object) -> bool:
-    """Whether the controls of what an armature object plays have few keys, and those of before are kept."""
-    return bool(record(ob, FEW_KEYS))
+    keep_record(controls.ob, FEW_KEYS, {})
 
 
 def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
@@ -158,7 +157,7 @@ def _limb_tracks(
     worlds: Mapping[Control, np.ndarray],
     frames: range,
 ) -> list[LimbTracks]:
-    points, found = _points(clip), []
+    points, found = _points(clip, sole_of(clip)), []
     for k, limb in enumerate(controls.limbs):
         keyed = keyed_contacts(limb.tip, frames)
         body = tracks.get(controls.body)
@@ -179,26 +178,20 @@ def _limb_tracks(
     return found
 
 
-def _points(clip: LegMotion) -> np.ndarray:
+def _points(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     """(limbs, 3, T, 3), ankles, heels and balls."""
-    return np.concatenate((clip.ankles[:, None], sole_of(clip).places(clip.ankles, clip.feet)), axis=1)
+    return np.concatenate((clip.ankles[:, None], sole.places(clip.ankles, clip.feet)), axis=1)
 
 
-def _write(controls: KeyedControls, found: FewKeys, frames: range) -> None:
+def _write(control: Control, curve: KeyedCurve, frames: range) -> None:
     """Key what was found in place of the keys over these frames."""
-    times = key_times(frames)
-    pairs = [(limb.foot, own) for limb, own in zip(controls.limbs, found.feet, strict=True)]
-    pairs += [(limb.pole, own) for limb, own in zip(controls.limbs, found.poles, strict=True)]
-    for control, curve in (*pairs, (controls.body, found.body)):
-        if control is None or curve is None:
-            continue
-        columns = {key: column for column, key in enumerate(widths(control))}
-        own, step = times[curve.rows].astype(float), float(times[1] - times[0])
-        for key, fcurve in curves_of(control).items():
-            column = columns[key]
-            if column < curve.numbers.shape[1]:
-                slopes = curve.slopes[..., column] / step
-                write_curve(fcurve, own, curve.numbers[:, column], slopes, (float(times[0]), float(times[-1])))
+    times, columns = key_times(frames), {key: column for column, key in enumerate(widths(control))}
+    own, step = times[curve.rows].astype(float), float(times[1] - times[0])
+    for key, fcurve in curves_of(control).items():
+        column = columns[key]
+        if column < curve.numbers.shape[1]:
+            slopes = curve.slopes[..., column] / step
+            write_curve(fcurve, own, curve.numbers[:, column], slopes, (float(times[0]), float(times[-1])))
 
 
 def _report(
@@ -212,10 +205,7 @@ def _report(
 ) -> dict:
     """What was done, and how far Blender shows it off, in leg lengths: tips (ankle, heel and ball), knees, and how far
     the control of a foot that stands slides between frames."""
-    sole = sole_of(before)
-    points = [
-        np.concatenate((clip.ankles[:, None], sole.places(clip.ankles, clip.feet)), axis=1) for clip in (before, after)
-    ]
+    tips = np.linalg.norm(_points(after, sole_of(before)) - _points(before, sole_of(before)), axis=-1)
     slides = [_slide(own, own.foot, each.foot, frames) for own, each in zip(limbs, controls.limbs, strict=True)]
     return {
         "armature": ob.name,
@@ -223,7 +213,7 @@ def _report(
         "frames": [frames.start, frames[-1], frames.step],
         "keys_before": sum(had.values()),
         "keys": sum(_count(each) for each in had),
-        "tips": float(np.linalg.norm(points[1] - points[0], axis=-1).max()) / before.size,
+        "tips": float(tips.max()) / before.size,
         "knees": float(_knees_off(before, after).max()),
         "slide": max(slides, default=0.0) / before.size,
     }

@@ -17,14 +17,14 @@ import bpy
 class MovedStep:
     """What the keys of a step were before its footprint was moved, and what they are now.
 
-    place: of the footprint before, the columns of its matrix. before, after: all that the keys of its control are, for
-    each F-Curve. base: those before without corrections, by F-Curve.
+    place: of the footprint before, the columns of its matrix. keys, after: all that the keys of its control were and
+    are, by F-Curve. below: what they were without corrections; empty: the same.
     """
 
     place: list[float]
-    before: list[bytes]
-    after: list[bytes]
-    base: dict[str, bytes]
+    keys: dict[str, bytes]
+    after: dict[str, bytes]
+    below: dict[str, bytes]
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class FileMemory:
     drawn: set[tuple[int, str]] = field(default_factory=set)
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
     moved_steps: dict[int, MovedStep] = field(default_factory=dict)
-    keys: dict[int, dict[tuple, dict[tuple, bytes]]] = field(default_factory=dict)
+    keys: dict[int, dict[tuple[int, int], dict[str, bytes]]] = field(default_factory=dict)
     looked: dict[str, float] = field(default_factory=dict)
     reports: dict[tuple[str, str, str], dict] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)

@@ -375,9 +375,8 @@ def may_change(bone: bpy.types.PoseBone, name: str) -> bool:
     return is_animated(bone.id_data, path_of(bone, name))
 
 
-def sampled_settings(tip: bpy.types.PoseBone) -> dict[str, Any]:
-    """The settings of `SAMPLED_SETTINGS` of a tip as they are now."""
-    settings = settings_of(tip)
+def sampled_settings(settings: Settings) -> dict[str, Any]:
+    """Those of `SAMPLED_SETTINGS`."""
     return {name: getattr(settings, name) for name in SAMPLED_SETTINGS}
 
 

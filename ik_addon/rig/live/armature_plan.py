@@ -1,7 +1,7 @@
 """The planned chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import bpy
@@ -24,8 +24,8 @@ from ..model.order import objects_of
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, loans
 from ..pose.reading import SceneReader
-from ..pose.track_reading import PlacesNow, TrackReader, same_wishes
-from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each, solve_tracks
+from ..pose.track_reading import TrackReader, same_wishes
+from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -71,27 +71,30 @@ _Wished = tuple[Wishes, dict[str, float]]
 """Where a chain shall go, and its settings at that frame."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a chain asks for just now: read for this one frame (request), or as for many (reading)."""
+@dataclass(slots=True)
+class _Written:
+    """What was written before the evaluation at hand.
 
-    wishes: Wishes
-    settings: dict[str, float]
-    request: Request | None = None
-    reading: Reading | None = None
+    ahead, row: chains solved ahead, and which of their frames; None: none were written. silences: F-Curves are silent
+    for that. settled: after the frame there is nothing to solve and nothing to compare. guessed: what chains that are
+    not sampled came to when the frame was visited before. early: of those that were solved before an update; certain:
+    nothing but what was moved by hand is read by these.
+    """
 
-    @property
-    def wished(self) -> _Wished:
-        return self.wishes, self.settings
+    ahead: _Ahead | None = None
+    row: int = 0
+    silences: bool = False
+    settled: bool = False
+    guessed: dict[int, tuple[_Wished, np.ndarray]] = field(default_factory=dict)
+    early: dict[int, tuple[Wishes, np.ndarray]] = field(default_factory=dict)
+    certain: bool = False
 
 
 class ArmaturePlan:
     """The planned chains of one armature object.
 
     ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen.
-    written: what was written before this frame. settled: after it there is nothing to solve and nothing to compare.
-    silences: F-Curves are silent for what was written.
-    early: what chains that were solved before an update wished, and what was written.
+    written: before the frame or update at hand.
     late: by tips what keeps chains from being solved before the frame, besides what is found here.
     bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
     armature among them.
@@ -102,9 +105,7 @@ class ArmaturePlan:
         self._late = late
         self.models = [chain.model for chain in chains]
         self.ways: list[str] | None = None
-        self.written: _Ahead | None = None
-        self.settled = self.silences = False
-        self.early: dict[int, tuple[Wishes, np.ndarray]] = {}
+        self.written = _Written()
         self._object, self._uid = ob, ob.session_uid
         self._stands_alone: bool | None = None
         self._tied: dict[int, bool] = {}
@@ -114,7 +115,6 @@ class ArmaturePlan:
         # Of what cannot be sampled; keys would undo what is written.
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Wished, np.ndarray]]] = {}
-        self._guessed: dict[int, tuple[_Wished, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
@@ -142,7 +142,6 @@ class ArmaturePlan:
         self._ahead: dict[float, _Ahead] = {}
         self._frame: float | None = None
         self._frames = self._updates = 0
-        self._certain = False
         self._silenced: tuple[list[int], list[int]] | None = None
 
     @property
@@ -161,7 +160,7 @@ class ArmaturePlan:
     def found_again(self, objects: Mapping[int, bpy.types.Object]) -> None:
         """After an undo: take the armature object as it is now. objects: by their session numbers."""
         self._object = objects[self._uid]
-        self.early, self._guessed, self._updates = {}, {}, 0
+        self.written, self._updates = _Written(), 0
         self._recalled.clear()
         self.restructured()
 
@@ -171,11 +170,14 @@ class ArmaturePlan:
 
     def doubt(self) -> None:
         """What is sampled may have changed."""
-        self.ways = self.written = None
-        self.settled = False
-        self._ahead.clear()
+        self.ways = None
+        self._forget_ahead()
         self._refused.clear()
         self._frames, self._silenced = 0, None
+
+    def _forget_ahead(self) -> None:
+        self._ahead.clear()
+        self.written.ahead, self.written.settled = None, False
 
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
@@ -196,7 +198,7 @@ class ArmaturePlan:
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
-        self.written, self.settled, self.silences, self._guessed = None, False, False, {}
+        written = self.written = _Written()
         ob, frame = self.object, scene.frame_current_final
         if ob is None:
             return False
@@ -205,8 +207,8 @@ class ArmaturePlan:
             ahead = self._look_ahead(ob, scene, frame)
         k = int(frame - ahead.first)
         if ahead.curves:
-            self.silences = self._silence(ob, scene, graphs, ahead.curves)
-            if not self.silences:
+            written.silences = self._silence(ob, scene, graphs, ahead.curves)
+            if not written.silences:
                 # Someone else plays them too now, or they are not where they were.
                 self.doubt()
                 return True
@@ -224,16 +226,16 @@ class ArmaturePlan:
             # What moved while nobody was told is no reason for Blender to evaluate the chain now; nor is a foot to
             # evaluate the body that follows it.
             wake(ob, ())
-        self.written, self._frame = ahead, frame
+        written.ahead, written.row, self._frame = ahead, k, frame
         self._frames += 1
         compared = self._frames > _COMPARED_AT_FIRST and self._frames % _COMPARED_EACH
-        self.settled = ahead.rows is None and bool(compared) and not self.silences
+        written.settled = ahead.rows is None and bool(compared) and not written.silences
         return True
 
     def after_frame(self, places: SceneReader, anew: bool) -> bool:
         """Write the chains that were not solved before the frame, and compare those that were with what they should
         have read; anew: all of them, and what was written may be lost. False where that cannot be done."""
-        ob, ahead = self.object, self.written
+        ob, ahead = self.object, self.written.ahead
         if ob is None:
             return False
         if not places.shows(ob):
@@ -245,7 +247,7 @@ class ArmaturePlan:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if anew or (self.silences and not self._is_silent_still(ob.evaluated_get(places.depsgraph), ahead)):
+        if anew or (self.written.silences and not self._is_silent_still(ob.evaluated_get(places.depsgraph), ahead)):
             self._silenced, late = None, range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
@@ -262,8 +264,8 @@ class ArmaturePlan:
         self, ob: bpy.types.Object, frame: float, copies: Sequence[bpy.types.Object], sampled: Collection[int]
     ) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
-        self._guessed = {k: own for k, own in self._recalled.get(frame, {}).items() if k not in sampled}
-        guessed = [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
+        self.written.guessed = {k: own for k, own in self._recalled.get(frame, {}).items() if k not in sampled}
+        guessed = [(values, self._rows[k]) for k, (_, values) in self.written.guessed.items()]
         if not all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
             for each in guessed:
                 self._writer.write(copies, *each)
@@ -271,8 +273,7 @@ class ArmaturePlan:
 
     def _is_silent_still(self, copy: bpy.types.Object, ahead: _Ahead) -> bool:
         """True if no keys were played over what was written before the frame: those of a copy made anew are."""
-        assert self._frame is not None
-        k = int(self._frame - ahead.first)
+        k = self.written.row
         return all(tuple(copy.path_resolve(path, False)) == numbers[k] for path, numbers in ahead.watched)
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
@@ -291,7 +292,7 @@ class ArmaturePlan:
         if not all(self._is_placed(each, moved) for each in objects if each != ob):
             return True
         # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
-        self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
+        self.written.certain = not is_rendering() and all(each.animation_data is None for each in objects)
         try:
             if not all(map(self._follows_channels, which)):
                 return True
@@ -303,26 +304,26 @@ class ArmaturePlan:
         copies = copies_of(ob, graphs)
         for k, (wishes, values) in solved.items():
             self._writer.write(copies, values, self._rows[k])
-            self.early[k] = wishes, values
+            self.written.early[k] = wishes, values
         if any(self.models[k].led for k in solved):
             wake(ob, ())
         return True
 
     def after_update(self, places: SceneReader, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False where that cannot be done."""
-        early, ob = self.early, self.object
+        early, ob = self.written.early, self.object
         if ob is None:
             return False
         if not places.shows(ob):
             return True
-        self.early = {}
+        self.written.early = {}
         which = sorted({*self.touched(changed), *early})
         if not which:
             return True
         self.doubt()
         self._updates += 1
         trusted = self._updates > _COMPARED_AT_FIRST and self._updates % _COMPARED_EACH
-        sure = bool(trusted) and self._certain
+        sure = bool(trusted) and self.written.certain
         evaluated = ob.evaluated_get(places.depsgraph)
         late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
         return not late or self._solve(places, self._with_others(late), frame_changed=False)
@@ -355,15 +356,14 @@ class ArmaturePlan:
             copy, frame = ob.evaluated_get(places.depsgraph), places.depsgraph.scene.frame_current_final
             writer = PoseWriter(ob, copy)
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
-            asked = self._asked(places, ob, which)
+            asked = self._requests(places, which)
             if not anew:
                 asked = {k: own for k, own in asked.items() if not self._shows_guess(copy, k, own)}
-            precise = _in_arrays({k: own.reading for k, own in asked.items() if own.reading})
             for k, own in asked.items():
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
                 if sampled is None or not same_wishes(sampled, own.wishes, self.chains[k].length):
-                    values = precise[k] if own.request is None else own.request.values()
+                    values = own.values()
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
                 if frame_changed and self._recallable[k]:
@@ -391,32 +391,9 @@ class ArmaturePlan:
         own = zip(ahead.which, ahead.readings, pairwise(rows), strict=True)
         return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
 
-    def _shows_guess(self, copy: bpy.types.Object, k: int, asked: "_Asked") -> bool:
-        guess = self._guessed.get(k)
+    def _shows_guess(self, copy: bpy.types.Object, k: int, asked: Request) -> bool:
+        guess = self.written.guessed.get(k)
         return bool(guess) and guess[0] == asked.wished and self._writer.shows(copy, guess[1], self._rows[k])
-
-    def _asked(self, places: SceneReader, ob: bpy.types.Object, which: Sequence[int]) -> dict[int, "_Asked"]:
-        """What chains ask for just now. Those that are read anew at each frame are read as at many: in single precision
-        a limb that follows its own motion, and is nearly straight, bends otherwise than at the frames that were solved
-        ahead."""
-        reader = places.armature(ob)
-        anew = [
-            k
-            for k in which
-            if self.chains[k].ready is None
-            and self.models[k].body is None
-            and reader.is_as_evaluated([self.models[k].parent])
-        ]
-        requests = self._requests(places, [k for k in which if k not in anew])
-        asked = {k: _Asked(own.wishes, own.ready.settings, request=own) for k, own in requests.items()}
-        if anew:
-            now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)
-            for k, own in zip(anew, TrackReader(now, 1).readings((ob, self.chains[k]) for k in anew), strict=True):
-                if isinstance(own, ChainError):
-                    raise own
-                settings = {name: float(rows[0]) for name, rows in own.goal.settings.items()}
-                asked[k] = _Asked(own.goal.at(0), settings, reading=own)
-        return asked
 
     def _requests(self, places: SceneReader, which: Sequence[int]) -> dict[int, Request]:
         """What chains ask for just now, each with all that are solved together with it among them."""
@@ -436,9 +413,8 @@ class ArmaturePlan:
                 if own != own_before:
                     self.chains[k] = planned_chain(ob, self.models[k])
                 if numbers != before:
-                    self._ahead.clear()
+                    self._forget_ahead()
                     self._recalled.clear()
-                    self.written, self.settled = None, False
             self._looked = now
         except (ChainError, KeyError):
             # A bone is gone, or has a pose for which the model does not hold.
@@ -447,8 +423,9 @@ class ArmaturePlan:
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
-        ob, written = self.object, self.written.which if self.written else ()
-        return ob is not None and not all(self._is_tied(ob, k) for k in (*self.early, *self._guessed, *written))
+        ob, written = self.object, self.written
+        which = *written.early, *written.guessed, *(written.ahead.which if written.ahead else ())
+        return ob is not None and not all(self._is_tied(ob, k) for k in which)
 
     def _is_tied(self, ob: bpy.types.Object, k: int) -> bool:
         known = self._tied.get(k)
@@ -580,10 +557,10 @@ class ArmaturePlan:
 
     def _misplaced(self, ob: bpy.types.Object, places: SceneReader, ahead: _Ahead, some: Sequence[int]) -> list[int]:
         """Which of some chains solved before the frame were led astray; they are not sampled any more."""
-        assert self._frame is not None and self.ways is not None
+        assert self.ways is not None
         found = []
         for k in some:
-            sampled = ahead.readings[ahead.which.index(k)].goal.at(int(self._frame - ahead.first))
+            sampled = ahead.readings[ahead.which.index(k)].goal.at(self.written.row)
             if not is_confirmed(places.armature(ob), self.chains[k], sampled):
                 found.append(k)
         if found:
@@ -591,13 +568,6 @@ class ArmaturePlan:
             for k in self._with_others(found):
                 self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
         return found
-
-
-def _in_arrays(readings: Mapping[int, Reading]) -> dict[int, np.ndarray]:
-    """What chains come to that were read as for many frames, at the first one."""
-    poses = solve_tracks([*readings.values()]) if readings else []
-    pairs = zip(readings.items(), poses, strict=True)
-    return {k: channel_values([reading], [pose])[1][0] for (k, reading), pose in pairs}
 
 
 def _line_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> list[str]:

@@ -124,8 +124,8 @@ def _write_before(scene: bpy.types.Scene) -> None:
         memory.plans.pop(scene.session_uid, None)
         prepare(scene)
     elif depsgraph:
-        plan.settled &= not pending
-        plan.pending = pending
+        plan.at_hand.settled &= not pending
+        plan.at_hand.pending = pending
         known = () if plan.stale else filter(plan.knows_chains_of, tagged)
         _lend([*known, *plan.tag_untied()], depsgraph)
 
@@ -151,14 +151,14 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         # That of a render, or of motion paths: nothing was written there before.
         solve_scene(depsgraph, frame_changed=True)
         return
-    if plan is not None and plan.settled and not others:
+    if plan is not None and plan.at_hand.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
-        plan.settled = False
+        plan.at_hand.settled = False
         return
     if others and plan is not None and not plan.intact():
         plan = None
     places = SceneReader(depsgraph)
-    if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
+    if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.at_hand.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
         return
     if plan.unsteady:
@@ -206,7 +206,7 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
         if not plan.before_update(depsgraph, moved, graphs):
             memory.plans.pop(scene.session_uid, None)
     if plan is not None:
-        plan.tagged = set(tagged)
+        plan.at_hand.tagged = set(tagged)
     if plan is not None and depsgraph is not None:
         known = tagged if looks_the_same else filter(plan.knows_chains_of, tagged)
         _lend([*known, *plan.tag_untied()], depsgraph)
@@ -294,7 +294,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if plan is not None and not keys_changed:
         # What is evaluated anew because something else moved has not changed itself. With its data it is copied anew.
         copied = {ob for ob in reposed if ob.data in data_changed}
-        reposed -= plan.waked(depsgraph, reposed) - moved - plan.tagged - copied
+        reposed -= plan.waked(depsgraph, reposed) - moved - plan.at_hand.tagged - copied
     if not (moved or reposed or (plan is not None and plan.stale)):
         return
     changed = {ob.session_uid for ob in moved | reposed}

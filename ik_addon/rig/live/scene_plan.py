@@ -5,6 +5,7 @@ anew. So rigging the hundredth character costs what the first one cost.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import bpy
 
@@ -22,20 +23,32 @@ from .armature_plan import ArmaturePlan
 from .plan import LinkedPlan
 
 
+@dataclass(slots=True)
+class _Evaluation:
+    """What the handlers before an evaluation leave to those after it.
+
+    pending: something was changed before the frame that was not evaluated yet. settled: after the frame there is
+    nothing to solve and nothing to compare. tagged: armature objects that were changed before the update. writing,
+    early: the armatures of which chains may have been written, and those of which chains were, before the update.
+    """
+
+    pending: bool = False
+    settled: bool = False
+    tagged: set[bpy.types.Object] = field(default_factory=set)
+    writing: list[ArmaturePlan] = field(default_factory=list)
+    early: list[ArmaturePlan] = field(default_factory=list)
+
+
 class ScenePlan:
     """How the chains of a scene are solved.
 
     unsteady, tied: see LinkedPlan; of all of them.
     layer: name of the view layer that was evaluated when it was made. orders: of chains that are read anew each time.
-    pending: something was changed before this frame that was not evaluated yet. tagged: armature objects that were
-    changed before the update at hand.
-    settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
-    which nobody was told.
+    at_hand: of the frame or update at hand. doubtful: something may have changed of which nobody was told.
     """
 
     def __init__(self, depsgraph: bpy.types.Depsgraph) -> None:
-        self.settled = self.doubtful = self.pending = False
-        self.tagged: set[bpy.types.Object] = set()
+        self.doubtful, self.at_hand = False, _Evaluation()
         self.layer = depsgraph.view_layer.name
         self._scene = depsgraph.scene.name_full
         self._plain_time = time_is_plain(depsgraph.scene)
@@ -44,8 +57,6 @@ class ScenePlan:
         self._new: set[bpy.types.Object] = set()
         self._without: set[int] = set()
         self._not_evaluated: list[bpy.types.Object] = []
-        self._writing: list[ArmaturePlan] = []
-        self._early: list[ArmaturePlan] = []
         self._reading: dict[str, list[LinkedPlan]] = {}
         self._part_of: dict[int, LinkedPlan] = {}
         self._following: dict[int, list[ArmaturePlan]] = {}
@@ -99,8 +110,7 @@ class ScenePlan:
         one is gone, or more than keys and poses may be another. objects: by session numbers."""
         if self.stale or self.unsteady or self._switching or self._not_evaluated:
             return False
-        self.orders, self.doubtful, self.settled = KnownOrders(), True, False
-        self.tagged, self._writing, self._early = set(), [], []
+        self.orders, self.doubtful, self.at_hand = KnownOrders(), True, _Evaluation()
         return all([part.found_again(objects) for part in self._parts])
 
     def solve_all(self, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -220,11 +230,11 @@ class ScenePlan:
             self._plain_time = not self._plain_time
             for armature in self.armatures:
                 armature.doubt()
-        self._writing = self._known()
-        for armature in self._writing:
+        self.at_hand.writing = self._known()
+        for armature in self.at_hand.writing:
             holds &= armature.before_frame(scene, graphs)
-            settled &= armature.settled
-        self.settled = settled
+            settled &= armature.written.settled
+        self.at_hand.settled = settled
         return holds
 
     def after_frame(self, places: SceneReader, anew: bool) -> bool:
@@ -235,20 +245,20 @@ class ScenePlan:
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
         parts = dict.fromkeys(part for name in moved for part in self._reading.get(name, ()))
-        self._writing = [armature for part in parts for armature in part.armatures]
-        held = all([armature.before_update(depsgraph, moved, graphs) for armature in self._writing])
-        self._early = [armature for armature in self._writing if armature.early]
+        writing = self.at_hand.writing = [armature for part in parts for armature in part.armatures]
+        held = all([armature.before_update(depsgraph, moved, graphs) for armature in writing])
+        self.at_hand.early = [armature for armature in writing if armature.written.early]
         return held
 
     def update(self, places: SceneReader, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
         self._look_at_switches(places)
         following = (armature for uid in changed for armature in self._following.get(uid, ()))
-        concerned = dict.fromkeys((*following, *self._early))
+        concerned = dict.fromkeys((*following, *self.at_hand.early))
         if self._stale:
             known = {*map(id, self._known())}
             concerned = [armature for armature in concerned if id(armature) in known]
-        self._early = []
+        self.at_hand.early = []
         return all([armature.after_update(places, changed) for armature in concerned])
 
     def _known(self) -> list[ArmaturePlan]:
@@ -272,7 +282,7 @@ class ScenePlan:
 
     def tag_untied(self) -> list[bpy.types.Object]:
         """Have armature objects evaluated of which chains were written that nothing ties to their controls."""
-        own = (armature.object for armature in self._writing if armature.is_to_be_tagged())
+        own = (armature.object for armature in self.at_hand.writing if armature.is_to_be_tagged())
         found = [ob for ob in own if ob is not None]
         for ob in found:
             ob.update_tag(refresh={"OBJECT"})
@@ -293,7 +303,7 @@ class ScenePlan:
 
     def silences(self) -> set[int]:
         """Session numbers of the armature objects whose F-Curves are silent for what was written before this frame."""
-        found = (armature.object for armature in self._known() if armature.silences)
+        found = (armature.object for armature in self._known() if armature.written.silences)
         return {ob.session_uid for ob in found if ob is not None}
 
     # What is known of chains

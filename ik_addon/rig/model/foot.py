@@ -7,6 +7,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ...solvers.arrays import multiply, rotated
+from ..blender.rotations import rotation_in
 from ..data.settings import Settings, may_change
 from .limb import BoneReading, EndBone
 
@@ -60,6 +61,17 @@ def _riding(tip: bpy.types.PoseBone, follows: bool, rolls: bool) -> list[bpy.typ
     foot = end_bone(tip) if follows else None
     toe = toe_of(foot) if foot and rolls else None
     return [bone for bone in (foot, toe) if bone is not None]
+
+
+def held_rotation(tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
+    """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
+    held = Quaternion(tip.analytic_ik_record_rotation)
+    if held.magnitude:
+        return held.normalized()
+    rest = rotation_in(end.bone.matrix_local)
+    if not settings.subtarget:
+        return rest
+    return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
 
 def place_foot(

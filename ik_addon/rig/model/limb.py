@@ -306,27 +306,30 @@ def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     The axis that the chain's setting states; else that bone's only unlocked IK axis, if it has one, towards the larger
     side of its limits; else the normal of the chain's bend in its rest pose; else the bone's X axis.
     """
-    reading, axis = bones[min(1, len(bones) - 1)], _stated_axis(bones)
+    reading = bones[min(1, len(bones) - 1)]
+    links, tip = [bone.pose_bone for bone in bones], bones[-1].last.pose_bone
+    axis = _stated_axis(links, tip)
     if axis is not None:
         return reading.orientation(reading.pose_armature) @ axis
-    return reading.pose_armature.to_3x3().normalized() @ _rest_normal(bones)
+    return reading.pose_armature.to_3x3().normalized() @ _rest_normal(links, tip)
 
 
-def bend_axis(bones: Sequence[BoneReading]) -> Vector:
-    """The same axis in the space of the bone behind the first inner joint, if that is neither sheared nor mirrored."""
-    return _stated_axis(bones) or _rest_normal(bones)
+def bend_axis(links: Sequence[bpy.types.PoseBone], tip: bpy.types.PoseBone) -> Vector:
+    """The same axis in the space of the bone behind the first inner joint, if that is neither sheared nor mirrored.
+
+    links: the first bone of each link, root first.
+    """
+    return _stated_axis(links, tip) or _rest_normal(links, tip)
 
 
-def _stated_axis(bones: Sequence[BoneReading]) -> Vector | None:
-    straight_axis = bones[-1].last.pose_bone.analytic_ik_straight_axis
-    return STRAIGHT_AXES.get(straight_axis) or free_axis(bones[min(1, len(bones) - 1)].pose_bone)
+def _stated_axis(links: Sequence[bpy.types.PoseBone], tip: bpy.types.PoseBone) -> Vector | None:
+    return STRAIGHT_AXES.get(tip.analytic_ik_straight_axis) or free_axis(links[min(1, len(links) - 1)])
 
 
-def _rest_normal(bones: Sequence[BoneReading]) -> Vector:
+def _rest_normal(links: Sequence[bpy.types.PoseBone], tip: bpy.types.PoseBone) -> Vector:
     """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis."""
-    tip = bones[-1].last.pose_bone
-    rest_bone = bones[min(1, len(bones) - 1)].bone.matrix_local.to_3x3()
-    rest_joints = [*(reading.bone.head_local for reading in bones), tip.bone.matrix_local @ end_in_tip(tip)]
+    rest_bone = links[min(1, len(links) - 1)].bone.matrix_local.to_3x3()
+    rest_joints = [*(link.bone.head_local for link in links), tip.bone.matrix_local @ end_in_tip(tip)]
     normal_armature = start_frame(Chain(rest_joints, bend_normal=rest_bone.col[0])).normal
     return rest_bone.inverted() @ normal_armature
 
@@ -340,6 +343,10 @@ def free_axis(pose_bone: bpy.types.PoseBone) -> Vector | None:
     direction = Vector(tuple(float(axis == other) for other in "xyz"))
     lowest, highest = getattr(pose_bone, f"ik_min_{axis}"), getattr(pose_bone, f"ik_max_{axis}")
     return -direction if getattr(pose_bone, f"use_ik_limit_{axis}") and -lowest > highest else direction
+
+
+NO_LENGTH = 1e-6
+"""Part of a chain's length: a link that is no longer has no direction."""
 
 
 class _BoneLimitError(ChainError):
@@ -372,7 +379,7 @@ def fk_chain(readings: Sequence[BoneReading], parent_pose: Matrix | None) -> Cha
         )
         raise ChainError(messages.BONE_NO_NUMBER(bone=name)) from error
     for reading, length in zip(readings, chain.lengths, strict=True):
-        if length <= 1e-6 * chain.length:
+        if length <= NO_LENGTH * chain.length:
             raise ChainError(messages.BONE_WITHOUT_LENGTH(bone=reading.name))
     return chain
 

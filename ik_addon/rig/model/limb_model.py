@@ -5,21 +5,32 @@ Arrays and points are in the spaces that their names say, else in that of the ro
 row first, one or n of them; quaternions are (w, x, y, z).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
+from ...solvers import Chain, solver_for
 from ...solvers.arrays import conjugate, multiply, rotated, side_by_side, slerp
 from ..blender.animation import animation_of, bone_of_path
 from ..blender.rotations import LOCATION, REST, SCALE, array_of, turns_in
-from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS
+from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS, Settings
 from .body import BodyModel
-from .foot import heel_and_axis, possible_end_bones
-from .limb import BoneLimits, ControlPlace, Limb, bend_axis, end_in_tip, growth
+from .foot import heel_and_axis, held_rotation, possible_end_bones, rolled
+from .limb import (
+    BoneLimits,
+    ControlPlace,
+    bend_axis,
+    chain_bones,
+    end_in_tip,
+    growth,
+    limited_chain,
+    limits_of,
+    link_bones,
+)
 
 AnimatedBones = dict[str, dict[str, bool]]
 """Names of the bones of which something that a chain reads is animated, with what that is, and whether a driver sets
@@ -64,7 +75,7 @@ class LimbModel:
     end: (3,), where the chain ends, in the tip's rest space. bend_axis: about which it bends where it is straight, in
     the space of the bone behind the first inner joint. limits: of each link's joint.
     foot: None if it does not follow the target. rolls: True if it may roll.
-    solver: as `solve` takes it; solver_name: as it is reported. reach: see the setting.
+    solver: the name of the one that serves it. reach: see the setting.
     scaled: the names of the bones that lengthen it, each with 1, and of those on its end that keep their size, with -1.
     keyed_bones: names of the bones whose FK animation sets; keyed_settings: of those of `SAMPLED_SETTINGS`.
     body: the bone that moves what the chain reads, and follows its limbs; None: there is none.
@@ -89,7 +100,6 @@ class LimbModel:
     foot: FootModel | None
     rolls: bool
     solver: str
-    solver_name: str
     reach: str
     least_motion: bool
     scaled: tuple[tuple[str, int], ...]
@@ -141,46 +151,46 @@ def controls_of(tip: bpy.types.PoseBone, model: LimbModel) -> tuple[ControlPlace
     return (tip.analytic_ik_target, model.target_bone), pole
 
 
-def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: BodyModel | None = None) -> LimbModel:
-    """The model of a chain of an original armature object, as it was read just now. body: see LimbModel."""
-    tip = ob.pose.bones[limb.tip]
-    settings, own = limb.settings, [reading for link in limb.bones for reading in (link, *link.segments)]
-    ends = possible_end_bones(tip) if limb.held else []
-    # The toe is turned where the foot rolls alone.
-    of_tip = animated.get(limb.tip, {})
-    rolls = bool(ends) and ("foot_roll" in of_tip or bool(settings.foot_roll))
-    pose_bones = [*(reading.pose_bone for reading in own), *ends]
-    links = [own.index(link) for link in limb.bones]
+def limb_model(
+    tip: bpy.types.PoseBone, settings: Settings, animated: AnimatedBones, body: BodyModel | None = None
+) -> LimbModel:
+    """The model of the chain of an original tip.
+
+    settings: the chain's own, without a pole target that is gone. body: see LimbModel. Raises ChainError if there are
+    too few bones, or if the solver does not fit.
+    """
+    own = chain_bones(tip, settings.chain_count)
+    links, ends = link_bones(own), possible_end_bones(tip)
+    pose_bones = [*own, *ends]
     rests = np.array([_rest(bone.bone) for bone in pose_bones])
-    scaled = growth([reading.bone for reading in own]) if settings.reach == "STRETCH" else {}
-    names = {*(bone.name for bone in pose_bones), *scaled}
+    scaled = growth([bone.bone for bone in own]) if settings.reach == "STRETCH" else {}
+    names, of_tip = {*(bone.name for bone in pose_bones), *scaled}, animated.get(tip.name, {})
     return LimbModel(
-        armature=ob.name_full,
-        tip=limb.tip,
-        parent=own[0].bone.parent.name if limb.parent_pose else "",
+        armature=tip.id_data.name_full,
+        tip=tip.name,
+        parent=own[0].parent.name if own[0].parent else "",
         target_bone=settings.subtarget,
         pole_bone=settings.pole_subtarget,
         has_pole=settings.pole_target is not None,
         bones=tuple(bone.name for bone in pose_bones),
         own=len(own),
-        links=tuple(links),
+        links=tuple(map(own.index, links)),
         modes=tuple(bone.rotation_mode for bone in pose_bones),
         connected=np.array([bone.bone.use_connect for bone in pose_bones]),
         rest_turns=turns_in(rests),
         rest_offsets=rests[:, :3, 3],
         end=np.array(end_in_tip(tip)),
-        bend_axis=np.array(bend_axis(limb.bones)),
-        limits=tuple(link.limits for link in limb.bones),
-        foot=_foot(limb.held, ends) if limb.held else None,
-        rolls=rolls,
-        # The vector form without its steps (two_bone.at_once).
-        solver="AUTO" if limb.solver == "VECTOR" else limb.solver,
-        solver_name=limb.solver,
+        bend_axis=np.array(bend_axis(links, tip)),
+        limits=tuple(map(limits_of, links)),
+        foot=_foot(held_rotation(tip, ends[0], settings), ends) if ends else None,
+        # The toe is turned where the foot rolls alone.
+        rolls=bool(ends) and ("foot_roll" in of_tip or bool(settings.foot_roll)),
+        solver=solver_for(len(links), settings.solver),
         reach=settings.reach,
         least_motion=settings.least_motion,
         scaled=tuple((name, power) for name, power in scaled.items() if power),
         keyed_bones=frozenset(name for name in names if REST.keys() & animated.get(name, {}).keys())
-        | ({body.name} if body and body.keyed and body.limbs[0] == limb.tip else set()),
+        | ({body.name} if body and body.keyed and body.limbs[0] == tip.name else set()),
         keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
         body=body,
     )
@@ -254,6 +264,66 @@ def fk_track(
 def joints_of(model: LimbModel, fk: FkTrack) -> np.ndarray:
     """The joints (n, links + 1, 3) of a chain, root first."""
     return side_by_side([*(fk.heads[:, k] for k in model.links), fk.end])
+
+
+def hinges_of(model: LimbModel, turns: np.ndarray) -> np.ndarray:
+    """About which axis a chain bends where its FK pose is straight, (..., 3), for its bones' orientations."""
+    return rotated(turns[..., model.links[min(1, len(model.links) - 1)], :], model.bend_axis)
+
+
+def chain_at(model: LimbModel, fk: FkTrack, k: int) -> Chain:
+    """The chain in the FK pose of one row, from its root, with its limits."""
+    points, turns = joints_of(model, fk)[k], fk.turns[k]
+    joints = [Vector(point) for point in points - points[0]]
+    hinge = Vector(hinges_of(model, turns))
+    if not model.is_limited:
+        return Chain(joints, bend_normal=hinge)
+    return limited_chain(
+        [model.bones[place] for place in model.links],
+        model.limits,
+        joints,
+        [Quaternion(turns[place]) for place in model.links],
+        [Quaternion(fk.rotations[k, place]) for place in model.links],
+        Vector((0.0, 1.0, 0.0)) if model.parent else None,
+        hinge,
+    )
+
+
+def foot_places(
+    model: LimbModel,
+    fk: FkTrack,
+    targets: np.ndarray,
+    orientations: np.ndarray | None,
+    settings: Mapping[str, np.ndarray],
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Where a chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls.
+
+    targets, orientations, settings: see `GoalTrack`.
+    """
+    foot = model.foot
+    if foot is None:
+        return targets, []
+    assert orientations is not None
+    standing = multiply(orientations, np.array(foot.held))
+    if not model.rolls:
+        return targets, [standing]
+    at = model.own
+    size = fk.sizes[:, at, None]
+    # All in the foot's own space, in the size that it has here.
+    ball = tip = np.array((0.0, foot.length, 0.0)) * size
+    tip_turn = None
+    if len(model.bones) > at + 1:
+        ball = size * (model.rest_offsets[at + 1] + rotated(model.rest_turns[at + 1], fk.locations[:, at + 1]))
+        tip_turn = multiply(model.rest_turns[at + 1], fk.rotations[:, at + 1])
+        tip = ball + fk.sizes[:, at + 1, None] * rotated(tip_turn, np.array((0.0, foot.length, 0.0)))
+    (ends, orientation), at_toe = rolled(
+        (targets, standing),
+        rotated(standing, foot.axis),
+        (foot.heel * size, tip, ball),
+        settings["foot_roll"],
+        settings["toe_angle"],
+    )
+    return ends, [orientation, *([] if tip_turn is None else [multiply(at_toe, tip_turn)])]
 
 
 def local_rotations(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,15 +14,15 @@ from ...solvers import ChainError
 from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
 from ..blender.rotations import LOCATION, REST, Raw, is_even, quaternion_of
-from ..data.settings import SAMPLED_SETTINGS, target_and_pole
+from ..data.settings import SAMPLED_SETTINGS, Settings, sampled_settings, settings_of, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
-from ..model.limb import Limb, Wishes, chain_bones
+from ..model.limb import Wishes, chain_bones
 from ..model.limb_model import AnimatedBones, LimbModel, controls_of, limb_model
 from .following import Hold, follow
 from .posing import FkPose
-from .reading import ArmatureReader, SceneReader, UnevenError, still_limb
-from .solving import PosedLimb, ReadyChain, Solved, inherits_all, is_plain, ready_chain
+from .reading import ArmatureReader, SceneReader, UnevenError, without_gone_pole
+from .solving import PosedLimb, ReadyChain, Solved, inherits_all, ready_chain
 from .track_reading import read_fk, same_wishes
 from .track_solving import PlannedChain
 
@@ -39,12 +40,9 @@ def planned_chains(
     """By their tips, the chains of an original armature object that were read and solved just now, or what keeps them
     from being planned. bodies: names of the bones that follow some of them, with the tips of these and of all chains
     that each moves. reader: of the pass that solved them."""
-    found: dict[str, PlannedChain | str] = {}
-    still: dict[str, Limb] = {}
-    for tip, posed in limbs.items():
-        bone = ob.pose.bones[tip]
-        still[tip] = still_limb(bone, FkPose(ob), possible_end_bones(bone))
-        found[tip] = _why_not(posed, still[tip], animated)
+    found: dict[str, PlannedChain | str] = {
+        tip: _why_not(ob.pose.bones[tip], posed, animated) for tip, posed in limbs.items()
+    }
     body_of = {}
     for name, (own, moved) in bodies.items():
         body = None if any(found[tip] for tip in moved) else _body(ob, name, own, moved, animated)
@@ -54,7 +52,10 @@ def planned_chains(
             found |= {tip: found[tip] or messages.MOVES_WITH_BODY(bone=name) for tip in moved}
     for tip in (tip for tip, why in found.items() if not why):
         try:
-            found[tip] = planned_chain(ob, limb_model(ob, still[tip], animated, body_of.get(tip)))
+            bone = ob.pose.bones[tip]
+            found[tip] = planned_chain(ob, limb_model(bone, _settings_of(bone), animated, body_of.get(tip)))
+        except UnevenError:
+            found[tip] = messages.BONES_UNEVEN()
         except ChainError as error:
             found[tip] = str(error)
     chains = {tip: own for tip, own in found.items() if isinstance(own, PlannedChain)}
@@ -92,18 +93,13 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
 
     Raises ChainError if its model does not hold for them.
     """
-    fk, ready = read_fk(ob, model), ready_now(ob.pose.bones[model.tip], model, FkPose(ob))
-    return PlannedChain(model, fk, ready.limb.chain.length, ready if model.is_still else None)
+    fk = read_fk(ob, model, FkPose(ob).numbers)
+    ready = ready_chain(model, fk, _settings_of(ob.pose.bones[model.tip]))
+    return PlannedChain(model, fk, ready.chain.length, ready if model.is_still else None)
 
 
-def ready_now(tip: bpy.types.PoseBone, model: LimbModel, fk: FkPose) -> ReadyChain:
-    """A chain ready to be solved with its FK pose and settings as they are now. Raises ChainError if its model does not
-    hold for them."""
-    bones = tip.id_data.pose.bones
-    limb = still_limb(tip, fk, [bones[name] for name in model.bones[model.own :]])
-    if not is_plain(limb):
-        raise UnevenError(messages.BONES_UNEVEN())
-    return ready_chain(limb, True, ((fk.scale(name), power) for name, power in model.scaled))
+def _settings_of(tip: bpy.types.PoseBone) -> Settings:
+    return without_gone_pole(settings_of(tip))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +109,11 @@ class Request:
     ready: ReadyChain
     wishes: Wishes
     location: Raw | None = None
+
+    @property
+    def wished(self) -> tuple[Wishes, dict[str, Any]]:
+        """Where the chain shall go, and its settings at that frame."""
+        return self.wishes, sampled_settings(self.ready.settings)
 
     def values(self) -> np.ndarray:
         """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `ReadyChain.solve`."""
@@ -127,16 +128,16 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
     Raises ChainError where a model does not hold, or a target is nowhere.
     """
     locations = {}
-    ready = [chain.ready or ready_now(reader.tip(chain.model.tip), chain.model, reader.fk) for chain in chains]
+    ready = [chain.ready or _ready_now(reader, chain.model) for chain in chains]
 
     def holds(body: BodyModel) -> Iterator[Hold]:
         for chain, own in zip(chains, ready, strict=True):
             if chain.model.tip in body.limbs:
-                parent, settings = reader.pose_of(reader.tip(chain.model.parent)), own.limb.settings
+                parent, settings = reader.pose_of(reader.tip(chain.model.parent)), own.settings
                 offset = parent.to_3x3() @ (own.end_of(wishes_of(reader, chain.model)) - own.root)
                 if not all(map(isfinite, offset)):
                     raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
-                size, (shortest, longest) = parent.col[0].length, legal_reach(own.limb.chain)
+                size, (shortest, longest) = parent.col[0].length, legal_reach(own.chain)
                 reach = size * shortest, size * longest
                 yield parent @ own.root, offset, reach, settings.softness, settings.influence
 
@@ -148,6 +149,11 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
         Request(own, wishes_of(reader, chain.model), locations.get(chain.model.tip))
         for chain, own in zip(chains, ready, strict=True)
     ]
+
+
+def _ready_now(reader: ArmatureReader, model: LimbModel) -> ReadyChain:
+    """A chain ready to be solved whose FK pose or settings are others at each frame."""
+    return ready_chain(model, read_fk(reader.ob, model, reader.fk.numbers), _settings_of(reader.tip(model.tip)))
 
 
 def wishes_of(reader: ArmatureReader, model: LimbModel) -> Wishes:
@@ -174,13 +180,13 @@ def _is_same(posed: PosedLimb, solved: Solved) -> bool:
     return all(min((a - b).magnitude, (a + b).magnitude) <= slack for a, b in pairs)
 
 
-def _why_not(posed: PosedLimb, limb: Limb, animated: AnimatedBones) -> str:
-    """What keeps a chain from having a model; "": nothing. limb: the same, still."""
-    ends = [end.reading.bone for end in limb.ends]
-    bones = [*(bone.bone for link in limb.bones for bone in (link, *link.segments)), *ends]
-    scaled = limb.bones[-1].last.bone.children if limb.settings.reach == "STRETCH" else ()
+def _why_not(tip: bpy.types.PoseBone, posed: PosedLimb, animated: AnimatedBones) -> str:
+    """What keeps the chain of an original tip from having a model; "": nothing that is known before it is made."""
+    chain, settings = chain_bones(tip), posed.limb.settings
+    bones = [bone.bone for bone in (*chain, *possible_end_bones(tip))]
+    scaled = tip.bone.children if settings.reach == "STRETCH" else ()
     for name in dict.fromkeys(bone.name for bone in (*bones, *scaled)):
-        allowed = {*REST, *(SAMPLED_SETTINGS if name == limb.tip else ())}
+        allowed = {*REST, *(SAMPLED_SETTINGS if name == tip.name else ())}
         for what, is_driver in animated.get(name, {}).items():
             # While it is off it is not solved.
             if what != "enabled" and (is_driver or what not in allowed):
@@ -188,6 +194,6 @@ def _why_not(posed: PosedLimb, limb: Limb, animated: AnimatedBones) -> str:
     partial = next((bone.name for bone in bones if not inherits_all(bone)), None)
     if partial is not None:
         return messages.INHERITS_LESS(bone=partial)
-    if not is_plain(limb) or not is_even(posed.limb.parent_pose or Matrix()):
+    if not is_even(posed.limb.parent_pose or Matrix()):
         return messages.BONES_UNEVEN()
     return messages.LIMITS_SEARCHED() if posed.searched else ""

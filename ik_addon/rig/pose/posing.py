@@ -171,15 +171,16 @@ class FkPose:
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         mode = self._originals[name].rotation_mode
-        return mode, self._values(name, mode)
+        return mode, self.numbers(name, mode)
 
     def scale(self, name: str) -> Raw:
-        return self._values(name, SCALE)
+        return self.numbers(name, SCALE)
 
     def location(self, name: str) -> Raw:
-        return self._values(name, LOCATION)
+        return self.numbers(name, LOCATION)
 
-    def _values(self, name: str, mode: str) -> Raw:
+    def numbers(self, name: str, mode: str) -> Raw:
+        """What a bone's channel holds of a rotation mode, SCALE or LOCATION."""
         fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
         if self.elsewhere is not None:
             return tuple(numbers_at(self.elsewhere, self._ob, channel_path(name, mode), fk))
@@ -275,14 +276,10 @@ class RowWriter:
         )
 
 
-def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
-    """Names of the bones of an armature object that may show a solved rotation, a scale, and a location."""
-    bones = ob.pose.bones
-    of_bones = ((bones.get(name), mode) for name, mode in file_memory.shown.get(ob.name_full, ()))
-    shown: list[Channel] = [(bone.name, mode) for bone, mode in of_bones if bone and has_channel(bone, mode)]
-    scaled = [name for name, mode in shown if mode == SCALE]
-    moved = [name for name, mode in shown if mode == LOCATION]
-    return [name for name, mode in shown if mode not in (SCALE, LOCATION)], scaled, moved
+def shown_channels(ob: bpy.types.Object) -> list[Channel]:
+    """The channels of an armature object's bones that may show a solution."""
+    of_bones = ((ob.pose.bones.get(name), mode) for name, mode in file_memory.shown.get(ob.name_full, ()))
+    return [(bone.name, mode) for bone, mode in of_bones if bone and has_channel(bone, mode)]
 
 
 def shown_armatures() -> list[bpy.types.Object]:

@@ -18,7 +18,7 @@ from ..blender.rotations import array_of, is_even, pose_matrix, posed_by_channel
 from ..data import settings
 from ..data.relation import in_any_collection, place_of
 from ..data.settings import NUMBERS, PREFIX, Settings, settings_of
-from ..model.foot import end_bone, end_bones, place_foot
+from ..model.foot import end_bone, end_bones, held_rotation, place_foot
 from ..model.limb import (
     BoneReading,
     ControlPlace,
@@ -462,17 +462,6 @@ def _reading(fk: FkPose, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | No
     return BoneReading(original, bone, mode, numbers, fk_rotation, location, scale, pose, limits_of(pose_bone))
 
 
-def _held_rotation(tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
-    """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
-    held = Quaternion(tip.analytic_ik_record_rotation)
-    if held.magnitude:
-        return held.normalized()
-    rest = rotation_in(end.bone.matrix_local)
-    if not settings.subtarget:
-        return rest
-    return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
-
-
 def read_limb(
     tip: bpy.types.PoseBone,
     settings: Settings,
@@ -491,7 +480,7 @@ def read_limb(
     bones = read_links(fk, chain_bones(tip, settings.chain_count), parent_pose, scale_of)
     target, held, placed = wishes.target, None, ()
     if wishes.orientation is not None:
-        held = _held_rotation(tip, ends[0], settings)
+        held = held_rotation(tip, ends[0], settings)
         riding = read_riding(fk, ends, bones[-1].last_pose(bones[-1].pose_armature))
         target, placed = place_foot(riding, target, wishes.orientation @ held, settings.foot_roll, settings.toe_angle)
     return Limb(
@@ -507,18 +496,6 @@ def read_limb(
         ends=placed,
         held=held,
     )
-
-
-def still_limb(tip: bpy.types.PoseBone, fk: FkPose, ends: Sequence[bpy.types.PoseBone]) -> Limb:
-    """A chain as its channels are, with no goal, in the space of its root's parent.
-
-    Its end is where a target at the origin would have it, and `ends`, bones on it, are as one would turn them that is
-    not turned. Raises ChainError that says what is wrong with it.
-    """
-    settings = without_gone_pole(settings_of(tip))
-    parent_pose = Matrix() if chain_bones(tip, settings.chain_count)[0].parent else None
-    wishes = Wishes(Vector(), None, Quaternion() if ends else None)
-    return read_limb(tip, settings, fk, ends, parent_pose, lambda bone: Vector(fk.scale(bone.name)), wishes, Matrix())
 
 
 def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:

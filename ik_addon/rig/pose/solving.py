@@ -1,23 +1,25 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
+from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
 from ..blender.animation import unchanged
 from ..blender.armatures import posed_armatures
-from ..blender.rotations import LOCATION, SCALE, Raw, is_even, quaternion_of, raw_of
-from ..data.settings import SAMPLED_SETTINGS, goal_values
+from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of, raw_of
+from ..data.settings import Settings, goal_values
 from ..model.body import body_channels
-from ..model.limb import INHERITING, Limb, Wishes, chain_of, factors
+from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors
+from ..model.limb_model import FkTrack, LimbModel, chain_at, foot_places
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
-from .posing import PoseWriter, loans, shown_bones
+from .posing import PoseWriter, loans, shown_channels
 from .reading import ArmatureReader, SceneReader
 
 _UNEVEN_SCALE_PASSES = 48
@@ -29,72 +31,64 @@ _STRAYED = 2e-6
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A chain solved for one frame. rotations: local, of `limb.turned`. stretch: how many times its FK length it is
-    long. searched: see `Solution`."""
+    """A chain solved for one frame. rotations: local, of the bones that it turns. stretch: how many times its FK length
+    it is long."""
 
     rotations: list[Quaternion]
     outcome: Outcome
     stretch: float
-    searched: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyChain:
-    """A chain of which all is read but where it shall go. Points and rotations in the space of its limb.
+    """A planned chain of which all is read but where it shall go. Points and rotations in the space of its root's
+    parent.
 
-    goal: what it always asks for. before, after: for each bone that it turns the constant rotations on the two sides of
-    its turn against the bone before; none where scale or inheritance makes them depend on the pose. fk_rotations: of
-    these bones. scaled: of the bones that lengthen it, the FK scale and the power of the stretch.
+    chain, root: in its FK pose, the chain from its root. goal: what it always asks for. before, after: for each bone
+    that it turns the constant rotations on the two sides of its turn against the bone before. fk_rotations: of these
+    bones; channels: of each the rotation mode, and the FK numbers of that. scaled: of the bones that lengthen it the FK
+    scale and the power of the stretch. end, end_turns: where its end goes, and how the bones on it are turned, for a
+    target at the origin that is not turned.
     """
 
-    limb: Limb
+    model: LimbModel
+    settings: Settings
+    chain: Chain
     root: Vector
     goal: Goal
     before: tuple[Quaternion, ...]
     after: tuple[Quaternion, ...]
     fk_rotations: tuple[Quaternion, ...]
-    scaled: tuple[tuple[Raw, int], ...] = ()
-
-    def solve(self, wishes: Wishes) -> Solved:
-        """Solve a limb that was read without a goal (`still_limb`).
-
-        Raises ChainError for what is no point, and where rounding may decide between poses that are as good.
-        """
-        if wishes.orientation is None:
-            solved = self.solve_to(wishes.target, wishes.pole, ())
-        else:
-            ends = [wishes.orientation @ end.orientation for end in self.limb.ends]
-            solved = self.solve_to(self.end_of(wishes), wishes.pole, ends)
-        if solved.searched:
-            raise ChainError(messages.LIMITS_SEARCHED())
-        return solved
+    channels: tuple[tuple[str, Raw], ...]
+    scaled: tuple[tuple[Raw, int], ...]
+    end: Vector
+    end_turns: tuple[Quaternion, ...]
 
     def end_of(self, wishes: Wishes) -> Vector:
         if wishes.orientation is None:
             return wishes.target
-        return wishes.target + wishes.orientation @ self.limb.target_armature
+        return wishes.target + wishes.orientation @ self.end
 
-    def solve_to(self, end: Vector, pole: Vector | None, orientations: Sequence[Quaternion]) -> Solved:
-        """Solve for where the chain's end shall go, and how the bones on it shall stand."""
-        goal = replace(self.goal, target=end - self.root, pole=None if pole is None else pole - self.root)
-        if not self.before:
-            return self._by_matrices(goal, orientations)
-        solution = solve(self.limb.chain, goal, self.limb.solver)
-        turns = link_rotations(self.limb.chain, solution)
+    def solve(self, wishes: Wishes) -> Solved:
+        """Raises ChainError for what is no point, and where rounding may decide between poses that are as good."""
+        pole, chain = wishes.pole, self.chain
+        end, pole = self.end_of(wishes) - self.root, None if pole is None else pole - self.root
+        solution = solve(chain, replace(self.goal, target=end, pole=pole), self.model.solver)
+        if solution.searched:
+            raise ChainError(messages.LIMITS_SEARCHED())
+        turns = link_rotations(chain, solution)
         links = len(turns)
-        turns += [each @ after.conjugated() for each, after in zip(orientations, self.after[links:], strict=True)]
+        if wishes.orientation is not None:
+            standing = zip(self.end_turns, self.after[links:], strict=True)
+            turns += [wishes.orientation @ each @ after.conjugated() for each, after in standing]
         rotations, unturned = [], None
         for turn, before, after in zip(turns, self.before, self.after, strict=True):
             rotations.append(before @ (turn if unturned is None else unturned @ turn) @ after)
             unturned = turn.conjugated()
-        influence = self._influence(solution)
+        influence = influence_for(self.settings, solution.outcome)
         if influence != 1.0:
             rotations = self._blended(rotations, turns, links, influence)
-        return Solved(rotations, solution.outcome, 1.0 + influence * (solution.stretch - 1.0), solution.searched)
-
-    def _influence(self, solution: Solution) -> float:
-        settings = self.limb.settings
-        return 0.0 if holds(settings.reach, solution.outcome) else settings.influence
+        return Solved(rotations, solution.outcome, 1.0 + influence * (solution.stretch - 1.0))
 
     def _blended(
         self, rotations: list[Quaternion], turns: list[Quaternion], links: int, influence: float
@@ -110,72 +104,49 @@ class ReadyChain:
             shown[links] = blend(self.fk_rotations[links], local, influence)
         return shown
 
-    def _by_matrices(self, goal: Goal, orientations: Sequence[Quaternion]) -> Solved:
-        """Where bones are scaled unevenly, or do not inherit all of their parents' motion."""
-        limb = self.limb
-        solution, poses, rotations = _solved_by_matrices(limb, self.root, goal)
-        influence, stretch = self._influence(solution), solution.stretch
-        if influence < 1.0:
-            rotations = [blend(fk, own, influence) for fk, own in zip(self.fk_rotations, rotations, strict=False)]
-            stretch = 1.0 + influence * (stretch - 1.0)
-        if influence < 1.0 or stretch > 1.0:
-            poses = pose_limb(limb, rotations, scales_of(limb, stretch))
-        parent_pose = limb.bones[-1].last_pose(poses[-1])
-        for end, orientation in zip(limb.ends, orientations, strict=True):
-            rotation = end.local_rotation(orientation, parent_pose)
-            parent_pose = end.reading.posed(rotation, parent_pose)
-            rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
-        return Solved(rotations, solution.outcome, stretch, solution.searched)
-
-    @property
-    def settings(self) -> dict[str, float]:
-        """Those that frames may change."""
-        return {name: getattr(self.limb.settings, name) for name in SAMPLED_SETTINGS}
-
     def raw(self, solved: Solved) -> list[Raw]:
         """What was solved as numbers of the bones' rotation modes, each next to its FK rotation, then the scales."""
-        turned, settings = self.limb.turned, self.limb.settings
-        if not settings.influence or holds(settings.reach, solved.outcome):
+        if not influence_for(self.settings, solved.outcome):
             # No influence is the FK pose itself, not what its quaternion rounds to.
-            return [*(reading.fk for reading in turned), *(fk for fk, _ in self.scaled)]
-        pairs = zip(solved.rotations, turned, strict=True)
-        rotations = [raw_of(rotation, reading.mode, reading.fk) for rotation, reading in pairs]
+            return [*(fk for _, fk in self.channels), *(fk for fk, _ in self.scaled)]
+        pairs = zip(solved.rotations, self.channels, strict=True)
+        rotations = [raw_of(rotation, mode, fk) for rotation, (mode, fk) in pairs]
         return rotations + [tuple(value * solved.stretch**power for value in fk) for fk, power in self.scaled]
 
 
-def holds(reach: str, outcome: Outcome) -> bool:
-    """Whether a chain keeps its FK pose because its target is out of reach."""
-    return reach == "HOLD" and outcome is not Outcome.REACHED
+def influence_for(settings: Settings, outcome: Outcome) -> float:
+    """The influence of a chain: none where it keeps its FK pose because its target is out of reach."""
+    return 0.0 if settings.reach == "HOLD" and outcome is not Outcome.REACHED else settings.influence
 
 
-def ready_chain(limb: Limb, plain: bool = False, scaled: Iterable[tuple[Raw, int]] = ()) -> ReadyChain:
-    """A chain as it was read, made ready to be solved. plain: see `is_plain`. scaled: see ReadyChain."""
-    settings, turned = limb.settings, limb.turned
-    after = [reading.orientation(reading.pose_armature) for reading in turned] if plain else []
+def goal_of(settings: Settings) -> Goal:
+    """What a chain asks for wherever its target is."""
+    return Goal(target=Vector(), pole=None, least_motion=settings.least_motion, **goal_values(settings, settings.reach))
+
+
+def ready_chain(model: LimbModel, fk: FkTrack, settings: Settings) -> ReadyChain:
+    """A chain in its FK pose, of one row, made ready to be solved. Raises ChainError where there is none."""
+    chain = chain_at(model, fk, 0)
+    if min(chain.lengths) <= NO_LENGTH * chain.length:
+        raise ChainError(messages.SET_UP_UNUSUALLY())
+    values = {name: np.array([getattr(settings, name)]) for name in ("foot_roll", "toe_angle")}
+    ends, end_turns = foot_places(model, fk, np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]), values)
+    rotations, after = ([Quaternion(rows[0, k]) for k in model.turned] for rows in (fk.rotations, fk.turns))
+    numbers = (tuple(fk.numbers[k][0].tolist()) for k in model.turned)
+    lengthening = (tuple(fk_scale[0].tolist()) for fk_scale in fk.lengthening)
     return ReadyChain(
-        limb=limb,
-        root=limb.root_armature,
-        goal=Goal(
-            target=Vector(),
-            pole=None,
-            least_motion=settings.least_motion,
-            **goal_values(settings, settings.reach),
-        ),
-        before=tuple(reading.fk_rotation @ turn.conjugated() for reading, turn in zip(turned, after, strict=False)),
+        model=model,
+        settings=settings,
+        chain=chain,
+        root=Vector(fk.heads[0, 0]),
+        goal=goal_of(settings),
+        before=tuple(own @ turn.conjugated() for own, turn in zip(rotations, after, strict=True)),
         after=tuple(after),
-        fk_rotations=tuple(reading.fk_rotation for reading in turned),
-        scaled=tuple(scaled),
-    )
-
-
-def is_plain(limb: Limb) -> bool:
-    """Whether all bones of a limb are scaled evenly and inherit all of their parents' motion: whatever turns them, they
-    keep their lengths, and what lies between a bone's turn and its local rotation."""
-    readings = [*(bone for link in limb.bones for bone in (link, *link.segments)), *(end.reading for end in limb.ends)]
-    return (
-        (limb.parent_pose is None or is_even(limb.parent_pose))
-        and all(inherits_all(reading.bone) for reading in readings)
-        and all(is_even(reading.pose_armature) for reading in readings)
+        fk_rotations=tuple(rotations),
+        channels=tuple(zip(model.turned_modes, numbers, strict=True)),
+        scaled=tuple((own, power) for own, (_, power) in zip(lengthening, model.scaled, strict=True)),
+        end=Vector(ends[0]),
+        end_turns=tuple(Quaternion(turn[0]) for turn in end_turns),
     )
 
 
@@ -200,7 +171,7 @@ def pose_limb(limb: Limb, rotations: Sequence[Quaternion], scales: Sequence[Vect
     return poses
 
 
-def _solved_by_matrices(limb: Limb, root: Vector, goal: Goal) -> tuple[Solution, list[Matrix], list[Quaternion]]:
+def _solved_by_matrices(limb: Limb) -> tuple[Solution, list[Matrix], list[Quaternion]]:
     """The chain at full influence: its solution, its pose matrices, its local rotations.
 
     The matrices are those before it is lengthened, which turns nothing and moves all joints evenly away from the root.
@@ -208,6 +179,10 @@ def _solved_by_matrices(limb: Limb, root: Vector, goal: Goal) -> tuple[Solution,
     the lengths that it has in the pose just found, until the tip is where the solution put it; where it never is,
     the pose in which it comes nearest stands.
     """
+    root, pole = limb.root_armature, limb.pole_armature
+    goal = replace(
+        goal_of(limb.settings), target=limb.target_armature - root, pole=None if pole is None else pole - root
+    )
     poses, chain, nearest = [reading.pose_armature for reading in limb.bones], limb.chain, inf
     found = None
     best = 0
@@ -261,7 +236,7 @@ class PosedLimb:
     @property
     def holds(self) -> bool:
         """True if it keeps its FK pose because its target is out of reach."""
-        return holds(self.limb.settings.reach, self.outcome)
+        return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
 
 
 @dataclass(slots=True)
@@ -281,22 +256,36 @@ class ScenePass:
 
 
 def solve_limb(limb: Limb) -> PosedLimb:
-    """Solve one chain as it was read; nothing is written."""
-    ready = ready_chain(limb)
+    """Solve one chain as it was read, whatever its bones are scaled by and inherit; nothing is written."""
+    settings, turned = limb.settings, limb.turned
     try:
-        solved = ready.solve_to(limb.target_armature, limb.pole_armature, [end.orientation for end in limb.ends])
+        solution, poses, rotations = _solved_by_matrices(limb)
     except ChainError as error:
         raise error.of(messages.BONE(bone=limb.tip)) from error
-    poses = pose_limb(limb, solved.rotations, scales_of(limb, solved.stretch) if solved.stretch != 1.0 else None)
+    influence, stretch = influence_for(settings, solution.outcome), solution.stretch
+    if influence < 1.0:
+        rotations = [blend(own.fk_rotation, each, influence) for own, each in zip(limb.bones, rotations, strict=True)]
+        stretch = 1.0 + influence * (stretch - 1.0)
+    if influence < 1.0 or stretch > 1.0:
+        poses = pose_limb(limb, rotations, scales_of(limb, stretch))
+    parent_pose = limb.bones[-1].last_pose(poses[-1])
+    for end in limb.ends:
+        rotation = end.local_rotation(end.orientation, parent_pose)
+        parent_pose = end.reading.posed(rotation, parent_pose)
+        rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
     missed = limb.end_of(poses) - limb.target_armature
     return PosedLimb(
         limb=limb,
-        rotations=tuple(ready.raw(solved)),
+        # No influence is the FK pose itself, not what its quaternion rounds to.
+        rotations=tuple(
+            raw_of(rotation, own.mode, own.fk) if influence else own.fk
+            for rotation, own in zip(rotations, turned, strict=True)
+        ),
         poses_armature=tuple(poses),
-        stretch=solved.stretch,
-        outcome=solved.outcome,
+        stretch=stretch,
+        outcome=solution.outcome,
         error_world=(limb.world.to_3x3() @ missed).length,
-        searched=solved.searched,
+        searched=solution.searched,
     )
 
 
@@ -388,7 +377,7 @@ class _Going:
         except ChainError as error:
             done.errors[chain] = error
             armature.lengthen(order.bones[chain], 1.0)
-            armature.release([bone for bone in order.turned[chain] if bone in armature.turned])
+            armature.release(order.turned[chain])
             return
         for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
             armature.writer.write(reading.name, reading.mode, rotation)
@@ -418,15 +407,15 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
 
 
 class _Armature:
-    """One armature in a pass. turned, scaled, moved: names of its bones that show a rotation, a scale, and a location,
-    of IK."""
+    """One armature in a pass."""
 
     def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self._scene = scene
         self.ob = ob
         self._evaluated = ob.evaluated_get(scene.depsgraph)
         self.writer = PoseWriter(ob, self._evaluated)
-        self.turned, self._scaled, self._moved = shown_bones(ob)
+        self._shown = shown_channels(ob)
+        self._scaled = {name for name, mode in self._shown if mode == SCALE}
 
     @property
     def reader(self) -> ArmatureReader:
@@ -438,20 +427,11 @@ class _Armature:
         try:
             posed = follow_limbs(self.reader, body, limbs)
         except ChainError:
-            if body in self._moved:
-                self._put_back(body)
+            self.release([body])
             raise
         for mode, numbers in posed.channels.items():
             self.writer.write(body, mode, numbers)
         return posed
-
-    def _put_back(self, name: str) -> None:
-        """Give a bone that follows no limb any more its FK pose back, before what hangs on it is read."""
-        if name in self.turned:
-            self.release([name])
-        location = self.reader.fk.location(name)
-        self.writer.give_back(name, LOCATION, location)
-        self.reader.place(name, Vector(location))
 
     def _factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
         return factors([self.ob.data.bones[name] for name in names], ratio)
@@ -473,48 +453,41 @@ class _Armature:
             reader.rescale(name, scale)
 
     def release_others(self, order: ChainOrder) -> bool:
-        """Give the bones that no chain turns, or scales, any more their FK pose back; whether any are.
+        """Give the channels that no chain and no body sets any more their FK pose back; whether any are.
 
         So too those of chains that move what they follow: else they would be read from what was shown last.
         """
-        if not self.turned and not self._scaled and not self._moved:
+        if not self._shown:
             return False
-        name_full = self.ob.name_full
-        released = [name for name in self._moved if ChainName(name_full, name) not in order.limbs]
-        for name in released:
-            self._put_back(name)
-        released += self._shrunk(order.chains_of(name_full)) if self._scaled else []
-        turned = order.turned_by(name_full)
-        own = (names for tip, names in turned.items() if ChainName(name_full, tip) not in order.circular)
-        bones = self._evaluated.pose.bones
-        bodies = {body.tip for body in order.limbs if body.armature == name_full and body.tip in self.turned}
-        in_chains = {name for names in own for name in names}
-        in_chains |= {name for name in bodies if len(body_channels(bones[name])) > 1}
-        turned_back = [name for name in self.turned if name not in in_chains]
-        self.release(turned_back)
-        return bool(released or turned_back)
-
-    def _shrunk(self, chains: Mapping[str, Sequence[str]]) -> list[str]:
-        """Give the bones that no chain scales any more their FK scale back; names of these. chains: of the armature,
-        by their tips."""
-        reader, tips = self.reader, self._evaluated.pose.bones
+        name_full, tips = self.ob.name_full, self._evaluated.pose.bones
+        chains, bodies = order.chains_of(name_full), {body.tip for body in order.limbs if body.armature == name_full}
         stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
-        kept = {name for names in stretching for name in self._factors(names, 1.0)}
-        shrunk = [name for name in self._scaled if name not in kept]
-        for name in shrunk:
-            fk = reader.fk.scale(name)
-            self.writer.give_back(name, SCALE, fk)
-            reader.rescale(name, Vector(fk))
-        for root in [names[0] for names in stretching]:
+        of_chains = order.turned_by(name_full).items()
+        turned = {name for tip, own in of_chains if ChainName(name_full, tip) not in order.circular for name in own}
+        turned |= {name for name in bodies if len(body_channels(tips[name])) > 1}
+        own = {SCALE: {name for names in stretching for name in self._factors(names, 1.0)}, LOCATION: bodies}
+        released = [(name, mode) for name, mode in self._shown if name not in own.get(mode, turned)]
+        for channel in released:
+            self._give_back(*channel)
+        for root in (names[0] for names in stretching if self._scaled):
             above = tips[root].parent
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
-                reader.rescale(root, Vector(reader.fk.scale(root)))
-        return shrunk
+                self.reader.rescale(root, Vector(self.reader.fk.scale(root)))
+        return bool(released)
 
     def release(self, names: Sequence[str]) -> None:
-        """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
-        for name in names:
-            mode, fk = self.reader.fk.rotation(name)
-            self.writer.give_back(name, mode, fk)
-            self.reader.turn(name, quaternion_of(fk, mode))
+        """Give bones that are not turned or moved any more their FK pose back, before what hangs on them is read."""
+        for name, mode in self._shown:
+            if name in names and mode != SCALE:
+                self._give_back(name, mode)
+
+    def _give_back(self, name: str, mode: str) -> None:
+        fk, reader = self.reader.fk.numbers(name, mode), self.reader
+        self.writer.give_back(name, mode, fk)
+        if mode == SCALE:
+            reader.rescale(name, Vector(fk))
+        elif mode == LOCATION:
+            reader.place(name, Vector(fk))
+        else:
+            reader.turn(name, quaternion_of(fk, mode))

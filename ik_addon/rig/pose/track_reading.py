@@ -1,10 +1,11 @@
-"""What chains read over frames, in the space of each root's parent, from one of three sources: an evaluated scene,
-frames that were evaluated one after the other, or `sampling.Sampler`.
+"""What chains read over frames, in the space of each root's parent, from one of two sources: frames that were evaluated
+one after the other, or `sampling.Sampler`.
 
 All give arrays whose first axis is the frame, with one row where nothing moves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Protocol
 
 import bpy
@@ -15,10 +16,9 @@ from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
 from ..blender.dependencies import shares_of
-from ..blender.rotations import SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
-from ..blender.sampling import Sampler, stands_elsewhere
+from ..blender.rotations import LOCATION, SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
 from ..data.relation import place_of
-from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
+from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings, settings_of
 from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import FkTrack, LimbModel, fk_track
@@ -75,22 +75,6 @@ class SeenPlaces:
         return self._channels.channel(ob, path, still)
 
 
-class PlacesNow(SeenPlaces):
-    """Where what chains read is as one depsgraph has evaluated it."""
-
-    def __init__(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]], depsgraph: bpy.types.Depsgraph) -> None:
-        self._scene = depsgraph.scene
-        super().__init__(chains, Sampler([self._scene.frame_current_final]))
-        self.see(depsgraph)
-
-    def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
-        """See Source. Originals hold the FK pose, and what animation sets of the settings."""
-        if not stands_elsewhere(ob, self._scene):
-            return np.array([still], float)
-        # As Blender would hold them.
-        return super().channel(ob, path, still).astype(np.float32).astype(float)
-
-
 _SAME_PLACE = 1e-5
 """Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
 
@@ -128,10 +112,14 @@ class TrackReader:
         if isinstance(body, ChainError):
             return body
         try:
-            fk = read_fk(ob, model, self._source) if model.keyed_bones else chain.fk
+            fk = read_fk(ob, model, partial(self._numbers, ob, model)) if model.keyed_bones else chain.fk
             return Reading(model, fk, self._goal(ob, model), self._count, body if model.led else None)
         except ChainError as error:
             return error
+
+    def _numbers(self, ob: bpy.types.Object, model: LimbModel, name: str, mode: str) -> Sequence[float] | np.ndarray:
+        still = raw_values(ob.pose.bones[name], mode)
+        return self._source.channel(ob, channel_path(name, mode), still) if name in model.keyed_bones else still
 
     def _followed(self, ob: bpy.types.Object, body: BodyModel, limbs: Sequence[PlannedChain]) -> BodyTrack | ChainError:
         """Find where a bone goes that follows its limbs, and from now on what it carries there."""
@@ -200,7 +188,7 @@ class TrackReader:
 
     def _settings(self, ob: bpy.types.Object, model: LimbModel) -> dict[str, np.ndarray]:
         tip, found = ob.pose.bones[model.tip], {}
-        for name, value in sampled_settings(tip).items():
+        for name, value in sampled_settings(settings_of(tip)).items():
             rows = np.array([float(value)])
             if name in model.keyed_settings:
                 rows = self._source.channel(ob, path_of(tip, name), [value])[:, 0]
@@ -235,35 +223,30 @@ def _share_of(ob: bpy.types.Object, bone: str, body: BodyModel) -> float:
     return sum(share for name, share in (shares_of(ob.pose.bones[bone]) or {}).items() if name in body.carries)
 
 
-def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None) -> FkTrack:
-    """The FK pose of a chain of an original armature object. Raises UnevenError where its bones are scaled unevenly.
+Numbers = Callable[[str, str], Sequence[float] | np.ndarray]
+"""Gives the numbers of a bone's channel, by its name and a rotation mode, SCALE or LOCATION; of n rows: (n, width)."""
 
-    source: of what keys set; None: as the channels are now.
-    """
-    bones = [ob.pose.bones[name] for name in model.bones]
-    numbers, locations, scales = [], [], []
-    for bone, mode, connected in zip(bones, model.modes, model.connected, strict=True):
-        numbers.append(_channel(ob, bone, mode, source, model))
-        scales.append(_channel(ob, bone, SCALE, source, model))
-        moved = _channel(ob, bone, "LOCATION", source, model)
-        locations.append(np.zeros((1, 3)) if connected else moved)
-    for bone, scale in zip(bones, scales, strict=True):
+
+def read_fk(ob: bpy.types.Object, model: LimbModel, numbers: Numbers) -> FkTrack:
+    """The FK pose of a chain of an original armature object. Raises UnevenError where its bones are scaled unevenly."""
+
+    def rows(name: str, mode: str) -> np.ndarray:
+        return np.atleast_2d(np.array(numbers(name, mode), float))
+
+    own = [rows(name, mode) for name, mode in zip(model.bones, model.modes, strict=True)]
+    scales = [rows(name, SCALE) for name in model.bones]
+    for name, scale in zip(model.bones, scales, strict=True):
         size = scale[:, 1:2]
         if not (np.abs(scale - size) <= SIMILAR * size).all() or not (size > 0.0).all():
-            raise UnevenError(messages.PARENT_UNEVEN(bone=bone.name))
-    turns = [quaternions_of(own, mode) for own, mode in zip(numbers, model.modes, strict=True)]
-    lengthening = tuple(_channel(ob, ob.pose.bones[name], SCALE, source, model) for name, _ in model.scaled)
+            raise UnevenError(messages.PARENT_UNEVEN(bone=name))
+    locations = [
+        np.zeros((1, 3)) if connected else rows(name, LOCATION)
+        for name, connected in zip(model.bones, model.connected, strict=True)
+    ]
+    turns = [quaternions_of(each, mode) for each, mode in zip(own, model.modes, strict=True)]
+    lengthening = tuple(rows(name, SCALE) for name, _ in model.scaled)
     together = side_by_side(turns), side_by_side(locations), side_by_side(scales)
-    return fk_track(model, tuple(numbers), *together, lengthening)
-
-
-def _channel(
-    ob: bpy.types.Object, bone: bpy.types.PoseBone, mode: str, source: Source | None, model: LimbModel
-) -> np.ndarray:
-    still = raw_values(bone, mode)
-    if source is None or bone.name not in model.keyed_bones:
-        return np.array([still])
-    return source.channel(ob, channel_path(bone.name, mode), still)
+    return fk_track(model, tuple(own), *together, lengthening)
 
 
 def same_wishes(sampled: Wishes, evaluated: Wishes, length: float) -> bool:

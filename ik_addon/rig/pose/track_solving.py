@@ -10,16 +10,22 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ... import messages
-from ...solvers import SOLVERS, Chain, ChainError, Goal, link_rotations, solve
-from ...solvers.arrays import multiply, rotated
+from ...solvers import SOLVERS, ChainError, Goal, link_rotations, solve
 from ...solvers.limited import legal_reach
 from ...solvers.rows import GoalRows, solve_rows, start_rows
 from ..blender.rotations import channel_of, numbers_of
 from ..data.settings import goal_values
 from ..model.body import BodyModel
-from ..model.foot import rolled
-from ..model.limb import Wishes, limited_chain
-from ..model.limb_model import FkTrack, LimbModel, joints_of, local_rotations
+from ..model.limb import Wishes
+from ..model.limb_model import (
+    FkTrack,
+    LimbModel,
+    chain_at,
+    foot_places,
+    hinges_of,
+    joints_of,
+    local_rotations,
+)
 from .following import body_shifts
 from .solving import ReadyChain
 
@@ -160,7 +166,7 @@ _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
     """Solve each chain over its frames, all of as many. Raises ChainError as `ReadyChain.solve`."""
-    places = [placed(reading) for reading in readings]
+    places = [places_of(reading) for reading in readings]
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}
     for k, reading in enumerate(readings):
@@ -184,7 +190,7 @@ def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
 
 def _goes_in_arrays(model: LimbModel) -> bool:
     keeps_shape = len(model.links) > 2 and model.least_motion
-    return not model.is_limited and not keeps_shape and SOLVERS[model.solver_name].closed
+    return not model.is_limited and not keeps_shape and SOLVERS[model.solver].closed
 
 
 def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_Turned]:
@@ -208,11 +214,6 @@ def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_
     has_pole = np.array([reading.model.has_pole for reading in readings])
     solved = solve_rows(start_rows(joints, hinges), GoalRows(targets, poles, has_pole, **settings))
     return [*zip(solved.turns, solved.outcomes, solved.stretches, strict=True)]
-
-
-def hinges_of(model: LimbModel, turns: np.ndarray) -> np.ndarray:
-    """About which axis a chain bends where its FK pose is straight, (..., 3), for its bones' orientations."""
-    return rotated(turns[..., model.links[min(1, len(model.links) - 1)], :], model.bend_axis)
 
 
 def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
@@ -248,24 +249,6 @@ def _row(k: int, rows: np.ndarray) -> int:
     return k if len(rows) > 1 else 0
 
 
-def chain_at(model: LimbModel, fk: FkTrack, k: int) -> Chain:
-    """The chain in the FK pose of one row, from its root, with its limits."""
-    points, turns = joints_of(model, fk)[k], fk.turns[k]
-    joints = [Vector(point) for point in points - points[0]]
-    hinge = Vector(hinges_of(model, turns))
-    if not model.is_limited:
-        return Chain(joints, bend_normal=hinge)
-    return limited_chain(
-        [model.bones[place] for place in model.links],
-        model.limits,
-        joints,
-        [Quaternion(turns[place]) for place in model.links],
-        [Quaternion(fk.rotations[k, place]) for place in model.links],
-        Vector((0.0, 1.0, 0.0)) if model.parent else None,
-        hinge,
-    )
-
-
 def _completed(
     reading: Reading,
     ends: np.ndarray,
@@ -288,32 +271,10 @@ def _completed(
     )
 
 
-def placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Where a chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls."""
-    model, goal, foot = reading.model, reading.goal, reading.model.foot
-    if foot is None:
-        return goal.targets, []
-    assert goal.orientations is not None
-    standing = multiply(goal.orientations, np.array(foot.held))
-    if not model.rolls:
-        return goal.targets, [standing]
-    fk, at = reading.fk, model.own
-    size = fk.sizes[:, at, None]
-    # All in the foot's own space, in the size that it has here.
-    ball = tip = np.array((0.0, foot.length, 0.0)) * size
-    tip_turn = None
-    if len(model.bones) > at + 1:
-        ball = size * (model.rest_offsets[at + 1] + rotated(model.rest_turns[at + 1], fk.locations[:, at + 1]))
-        tip_turn = multiply(model.rest_turns[at + 1], fk.rotations[:, at + 1])
-        tip = ball + fk.sizes[:, at + 1, None] * rotated(tip_turn, np.array((0.0, foot.length, 0.0)))
-    (ends, orientation), at_toe = rolled(
-        (goal.targets, standing),
-        rotated(standing, foot.axis),
-        (foot.heel * size, tip, ball),
-        goal.settings["foot_roll"],
-        goal.settings["toe_angle"],
-    )
-    return ends, [orientation, *([] if tip_turn is None else [multiply(at_toe, tip_turn)])]
+def places_of(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
+    """See `foot_places`."""
+    goal = reading.goal
+    return foot_places(reading.model, reading.fk, goal.targets, goal.orientations, goal.settings)
 
 
 def errors_world(reading: Reading, ends: np.ndarray, pose: PoseTrack) -> np.ndarray:
@@ -336,7 +297,7 @@ def shifts_over(
     """
     offsets, reaches = [], []
     for limb, parent in zip(limbs, parents, strict=True):
-        offsets.append((parent[:, :3, :3] @ (placed(limb)[0] - limb.fk.heads[:, 0])[..., None])[..., 0])
+        offsets.append((parent[:, :3, :3] @ (places_of(limb)[0] - limb.fk.heads[:, 0])[..., None])[..., 0])
         size = np.linalg.norm(parent[:, :3, 0], axis=1)
         reaches.append(_reaches(limb) * size[:, None])
     own = [[limb.goal.settings[name] for limb in limbs] for name in ("softness", "influence")]

@@ -121,7 +121,7 @@ class States:
     def _of_still(self, chain: PlannedChain) -> ChainState:
         tip, ready = chain.model.tip, chain.ready
         assert ready is not None
-        own = ready.limb.chain
+        own = ready.chain
         settings = settings_of(self._evaluated_tip(tip))
         target_world = self._target_world(settings)
         missed = (end_world(self._evaluated_tip(tip)) - target_world).length

@@ -112,15 +112,19 @@ class Correcting(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...planting.scene.correcting import apply_correction
 
-        made = apply_correction(context, ob, self.fade, self.body)
-        names = messages.quoted(each["bone"] or each["object"] for each in made)
-        states, frame = States(ob, context.view_layer.depsgraph), made[0]["frame"]
+        names: dict[float, list[str]] = {}
+        for own in apply_correction(context, ob, self.fade, self.body):
+            names.setdefault(own["frame"], []).append(own["bone"] or own["object"])
+        *before, (frame, controls) = ((frame, messages.quoted(own)) for frame, own in sorted(names.items()))
+        for each, others in before:
+            self.report({"INFO"}, messages.CORRECTED(controls=others, frame=each))
+        states = States(ob, context.view_layer.depsgraph)
         rigid = [name for name in live_tips(ob) if ob.pose.bones[name].analytic_ik_reach != "STRETCH"]
         far = [name for name in rigid if states.of(name).kind == "TOO_FAR"]
         if far and frame == context.scene.frame_current_final:
             self.level = "WARNING"
-            return messages.CORRECTED_SHORT(controls=names, frame=frame, tips=messages.few(far))
-        return messages.CORRECTED(controls=names, frame=frame)
+            return messages.CORRECTED_SHORT(controls=controls, frame=frame, tips=messages.few(far))
+        return messages.CORRECTED(controls=controls, frame=frame)
 
 
 class ANALYTIC_IK_OT_apply_correction(Correcting):

@@ -84,7 +84,8 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
     for index, own in enumerate(record(ob, CORRECTIONS).get("entries", ())):
         row = column.row(align=True)
         name = own["bone"] or own["object"]
-        row.label(text=messages.CORRECTION(control=name, frame=own["frame"]))
+        first, last = own.get("span", (round(own["frame"]), round(own["frame"])))
+        row.label(text=messages.CORRECTION(control=name, frame=own["frame"], first=first, last=last))
         button = row.operator("analytic_ik.go_to_frame", text="", icon="TIME")
         button.frame = round(own["frame"])
         icon = "HIDE_OFF" if own["on"] else "HIDE_ON"

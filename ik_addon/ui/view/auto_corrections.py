@@ -2,8 +2,6 @@
 on a control that is moved is corrected.
 """
 
-from math import inf
-
 import bpy
 
 from ...authoring.selection import chain_armature
@@ -22,7 +20,7 @@ _GROUPED = {
 def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     # Only who corrects needs it.
     from ...bake.keys import SAME_TIME
-    from ...planting.scene.control_tracks import key_time, keyed_controls
+    from ...planting.scene.control_tracks import keyed_controls
     from ...planting.scene.keyed_moves import are_remembered, keyed_moves, remember_keys
 
     ob, done = chain_armature(bpy.context), bpy.context.window_manager.operators
@@ -38,10 +36,9 @@ def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
         now["operator"] = -1
         return
     plays = any(window.screen.is_animation_playing for window in windows)
-    time, moved = keyed_moves(ob, keyed_controls(ob))
+    moved, here = keyed_moves(ob, keyed_controls(ob)), [known["frame"] for known in (before, now) if known]
     # Keys at other frames were set by hand.
-    is_here = any(abs(time - key_time(known.get("frame", -inf))) < SAME_TIME for known in (before, now))
-    if moved and is_here and not plays:
+    if moved and not plays and all(any(abs(frame - own) < SAME_TIME for own in here) for frame in moved):
         # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
         bpy.app.timers.register(correct, first_interval=0.0)
         return

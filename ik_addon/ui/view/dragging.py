@@ -11,6 +11,7 @@ from ..base import ChainOperator
 
 PRECISE = 0.1
 """Part of the movement that counts with Shift."""
+MODIFIERS = {f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("CTRL", "SHIFT", "ALT")}
 _BRIGHT = (1.0, 0.88, 0.40)
 _OF_NUMBERS = "0123456789.-"
 _OF_ALL = (("Confirm", ("MOUSE_LMB", "EVENT_RETURN")), ("Cancel", ("MOUSE_RMB", "EVENT_ESC")))

@@ -1,6 +1,6 @@
 """Grab: the operator that drags a joint of any body, and the one that pins."""
 
-from math import degrees
+from math import degrees, hypot
 from typing import TYPE_CHECKING
 
 import bpy
@@ -13,7 +13,7 @@ from ...authoring.selection import active_armature, active_bone
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import ChainOperator, length_words, not_editable, registration_of
-from .dragging import PRECISE, DragsInView, TypedNumber, in_pose_mode
+from .dragging import MODIFIERS, PRECISE, DragsInView, TypedNumber, in_pose_mode
 
 if TYPE_CHECKING:
     from ...grabbing.scene.posing import GrabSession
@@ -26,7 +26,13 @@ _STEP, _FINE_STEP = 0.1, 0.01
 """World units to which Ctrl snaps, and Ctrl with Shift."""
 _NOTICED = 1e-4
 """Of the armature's size: a miss that is worth a word."""
-_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT"}
+_SWITCHES = {
+    "R": ("rotation", "KEEP", "FOLLOW"),
+    "B": ("balance", 0.0, 0.6),
+    "H": ("lift_heels", False, True),
+    "L": ("look", True, False),
+}
+"""The option that a key switches, and between what."""
 _KEYS = (
     ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
     ("Pin", ("EVENT_P",)),
@@ -38,28 +44,42 @@ _KEYS = (
 )
 
 
+class _OnJoint(ChainOperator):
+    """What works on the joint of a bone, or on the one under the mouse."""
+
+    needs = (not_editable, in_pose_mode)
+    on_active_object = True
+
+    bone: StringProperty(
+        name="Bone", description="Bone whose joint it is; empty for the active bone", options={"SKIP_SAVE"}
+    )
+    at_mouse: BoolProperty(name="At Mouse", description="The joint under the mouse", options={"HIDDEN", "SKIP_SAVE"})
+
+    def named(self, ob: bpy.types.Object) -> str:
+        """The name of the bone. Raises ChainError if there is none."""
+        name = self.bone or getattr(active_bone(ob), "name", "")
+        if not name:
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        return name
+
+
 def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> "GrabJoint | None":
     """The joint nearest to the mouse; None if none is near."""
     mouse = Vector((event.mouse_region_x, event.mouse_region_y))
     near, found = _NEAR * context.preferences.system.ui_scale, None
-    for joint in session.posed.joints():
+    for joint in session.joints():
         place = location_3d_to_region_2d(context.region, context.region_data, joint.place(session.evaluated))
         if place is not None and (place - mouse).length < near:
             near, found = (place - mouse).length, joint
     return found
 
 
-class ANALYTIC_IK_OT_grab(DragsInView):
+class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
     """Drag a hand, foot, hips, chest or head. Pinned feet and hands stay"""
 
     bl_idname = "analytic_ik.grab"
     bl_label = "Grab"
-    needs = (not_editable, in_pose_mode)
-    on_active_object = True
 
-    bone: StringProperty(
-        name="Bone", description="Bone whose head is dragged; empty for the active bone", options={"SKIP_SAVE"}
-    )
     location: FloatVectorProperty(
         name="Location", description="Where its head goes, in the world", subtype="XYZ", options={"SKIP_SAVE"}
     )
@@ -90,27 +110,20 @@ class ANALYTIC_IK_OT_grab(DragsInView):
         ],
         default="AUTO",
     )
-
     look: BoolProperty(name="Look", description="A dragged head looks there and stays in its place", default=False)
-
-    at_mouse: BoolProperty(
-        name="At Mouse", description="Drag the joint under the mouse", options={"HIDDEN", "SKIP_SAVE"}
-    )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...grabbing.scene.posing import grab_bone
 
-        name = self.bone or getattr(active_bone(ob), "name", "")
-        if not name:
-            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        name = self.named(ob)
         place = Vector(self.location) if self.properties.is_property_set("location") else None
-        done = grab_bone(context, ob, name, place, self.pin_feet, self._options(), self.look)
-        held = messages.GRAB_HOLDS(names=messages.quoted(done.held)) if done.held else ""
-        self._tell_unkeyed(done.unkeyed)
-        if done.missed <= _NOTICED * (max(ob.dimensions) or 1.0):
+        done = grab_bone(context, ob, name, place, self._options())
+        held = messages.GRAB_HOLDS(names=messages.quoted(done["held"])) if done["held"] else ""
+        self._tell_unkeyed(done["unkeyed"])
+        if done["missed"] <= _NOTICED * (max(ob.dimensions) or 1.0):
             return messages.GRABBED(bone=name, held=held)
         self.level = "WARNING"
-        short = messages.GRAB_SHORT(length=length_words(context.scene, done.missed))
+        short = messages.GRAB_SHORT(length=length_words(context.scene, done["missed"]))
         return messages.GRABBED_SHORT(bone=name, held=held, short=short)
 
     def _tell_unkeyed(self, bones: list[str]) -> None:
@@ -120,7 +133,7 @@ class ANALYTIC_IK_OT_grab(DragsInView):
     def _options(self) -> "GrabOptions":
         from ...grabbing.solving.drag import GrabOptions
 
-        return GrabOptions(self.hips, self.spine, self.balance, self.lift_heels, self.rotation)
+        return GrabOptions(*(getattr(self, name) for name in GrabOptions._fields))
 
     # Dragging
 
@@ -137,11 +150,9 @@ class ANALYTIC_IK_OT_grab(DragsInView):
                 self.bone = getattr(_joint_at(self._session, context, event), "bone", "")
                 if not self.bone:
                     return {"PASS_THROUGH", "CANCELLED"}
-            self.bone = self.bone or getattr(active_bone(ob), "name", "")
-            if self.bone not in ob.pose.bones:
-                raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+            self.bone = self.named(ob)
             self._take_hold()
-            self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self._session.posed.joints()}
+            self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self._session.joints()}
             self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
             self._axis, self._typed, self._hips = "", TypedNumber(), self.hips
             self._place(context, event)
@@ -153,7 +164,7 @@ class ANALYTIC_IK_OT_grab(DragsInView):
 
     def _take_hold(self) -> None:
         """Of what is dragged, and by how much that is beside the head that the operator is told of."""
-        self._drag = self._session.posed.drag_of(self.bone, self.look)
+        self._drag = self._session.drag_of(self.bone, self.look)
         self._start = self._session.start(self._drag)
         self._beside = self._session.goal(self.bone, self._drag, Vector()) * -1.0
 
@@ -165,7 +176,7 @@ class ANALYTIC_IK_OT_grab(DragsInView):
             under = self._under(context, event)
             self._moved += (under - self._last) * (PRECISE if event.shift else 1.0)
             self._last = under
-        elif event.type in _MODIFIERS:
+        elif event.type in MODIFIERS:
             self.hips = "STAY" if event.alt else self._hips
         elif event.value != "PRESS" or not self._pressed(context, event):
             # The view may be turned meanwhile.
@@ -190,14 +201,9 @@ class ANALYTIC_IK_OT_grab(DragsInView):
             joint = _joint_at(self._session, context, event)
             if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
                 self._session.toggle_pin(joint.limb)
-        elif event.type == "R":
-            self.rotation = "FOLLOW" if self.rotation == "KEEP" else "KEEP"
-        elif event.type == "B":
-            self.balance = 0.0 if self.balance else 0.6
-        elif event.type == "H":
-            self.lift_heels = not self.lift_heels
-        elif event.type == "L":
-            self.look = not self.look
+        elif event.type in _SWITCHES:
+            name, first, other = _SWITCHES[event.type]
+            setattr(self, name, other if getattr(self, name) == first else first)
             self._take_hold()
         else:
             return self._typed.heard(event)
@@ -222,11 +228,11 @@ class ANALYTIC_IK_OT_grab(DragsInView):
         self._offset = self._wanted(event.ctrl, event.shift)
         held = session.pins(self.bone, self._drag, self.pin_feet)
         result = session.pose(context, self._drag, self._start + self._offset, held, self._options())
-        size, scale = session.posed.body.size, session.posed.world.median_scale
-        names = messages.quoted([session.posed.joint_bone(k) for k in held]) or "nothing"
+        size, scale = session.body.size, session.world.median_scale
+        names = messages.quoted([session.joint_bone(k) for k in held]) or "nothing"
         parts = [f"Grab: {self.bone}  {length_words(scene, self._offset.length)}  {self._axis}", f"held: {names}"]
         parts += [f"[{self._typed.text}|]"] if self._typed.text else []
-        turn, shift = (Vector(vector).length for vector in (result.turn, result.shift))
+        turn, shift = hypot(*result.turn), hypot(*result.shift)
         parts += [f"spine {degrees(turn):.0f}°"] if turn > 1e-3 else []
         parts += [f"hips {length_words(scene, shift * scale)}"] if shift > 1e-3 * size else []
         if result.missed > _NOTICED * size:
@@ -235,16 +241,11 @@ class ANALYTIC_IK_OT_grab(DragsInView):
         context.area.tag_redraw()
 
 
-class ANALYTIC_IK_OT_pin(ChainOperator):
+class ANALYTIC_IK_OT_pin(_OnJoint):
     """Pin or free a foot or hand for Grab"""
 
     bl_idname = "analytic_ik.pin"
     bl_label = "Pin"
-    needs = (not_editable, in_pose_mode)
-    on_active_object = True
-
-    bone: StringProperty(name="Bone", description="Bone of the limb; empty for the active one", options={"SKIP_SAVE"})
-    at_mouse: BoolProperty(name="At Mouse", description="The joint under the mouse", options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self.at_mouse and context.region_data is not None:
@@ -260,11 +261,8 @@ class ANALYTIC_IK_OT_pin(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...grabbing.scene.posing import GrabSession
 
-        name = self.bone or getattr(active_bone(ob), "name", "")
-        if name not in ob.pose.bones:
-            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-        session = GrabSession(context, ob)
-        drag = session.posed.drag_of(name)
+        session, name = GrabSession(context, ob), self.named(ob)
+        drag = session.drag_of(name)
         if drag.limb < 0:
             raise ChainError(messages.GRAB_NO_LIMB(bone=name))
         session.toggle_pin(drag.limb)

@@ -19,14 +19,13 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
-from .dragging import PRECISE, DragsInView, TypedNumber, handle_for, in_pose_mode
+from .dragging import MODIFIERS, PRECISE, DragsInView, TypedNumber, handle_for, in_pose_mode
 
 SWIVEL = "analytic_ik_swivel"
 _STEP, _FINE_STEP = radians(5.0), radians(1.0)
 """To which Ctrl snaps, and Ctrl with Shift."""
 _EDGE_ON = 0.17
 """Cosine between the view and the circle's axis below which the circle is seen from its edge."""
-_MODIFIERS = {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
 _STRAIGHT = 1e-4
 """Part of the distance from root to tip by which a limb must bulge to have a circle."""
 
@@ -133,7 +132,7 @@ class ANALYTIC_IK_OT_swivel(DragsInView):
     def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type == "MOUSEMOVE":
             self._drag(context, event)
-        elif not (event.value == "PRESS" and self._typed.heard(event)) and event.type not in _MODIFIERS:
+        elif not (event.value == "PRESS" and self._typed.heard(event)) and event.type not in MODIFIERS:
             # The view may be turned meanwhile, and what plays goes on.
             return {"PASS_THROUGH"}
         angle = self._angle_now(event)
