@@ -781,13 +781,15 @@ ENGINE_TAKES_ONE_ROOT = Refusal(
 ENGINE_CHANGES_NAMES = Refusal("{engine} does not keep all characters of these names: {names}. Rename them.")
 ENGINE_GOAL_ALONE = Refusal("Bone '{bone}' stays as it is: the bone that it follows is missing. Name that after it.")
 ENGINE_SCALED = Refusal(
-    "Bones that change their size lose that in retargeting: {bones}. Choose something else than Stretch."
+    "Bones that change their size lose that in retargeting: {bones}. Remove their scale keys, or Stretch of a chain."
 )
 ENGINE_DROPS = Note("Exporters drop keys that no engine reads: {channels}")
 ENGINE_BETWEEN_FRAMES = Refusal(
     "{engine} takes clips that begin and end on a frame, and this one has keys from {first:g} to {last:g}. Move them."
 )
-ENGINE_GROWN = Note("The clip has keys from {first:g} to {last:g} and is baked to frames {start}-{end}")
+CLIP_GROWN = Refusal(
+    "The clip has keys from {first:g} to {last:g} and is baked to frames {start}-{end}. Snap its keys to frames first."
+)
 ENGINE_RATE = Refusal(
     "{engine} takes a whole number of frames a second, and the scene has {fps:g}. Choose 24, 30 or 60."
 )

@@ -12,7 +12,7 @@ from ..bake.report import publish
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_objects
-from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, made_from, playing_clip
+from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, playing_clip, replaced_by
 from ..rig.data.control_clips import controls_follow, partner, remove_partner, separate_controls
 from ..rig.data.export_stash import (
     bring_back,
@@ -106,10 +106,10 @@ def _sources(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Acti
     """The actions from which clips were made, and that are no clips themselves: exporters would show them beside."""
     played, found = {clip.action for clip in clips_of(ob)}, []
     for clip in clips:
-        action = made_from(clip.action)
+        action = replaced_by(clip.action)
         while action is not None and action not in found:
             found.append(action)
-            action = made_from(action)
+            action = replaced_by(action)
     return [action for action in found if action not in played and action.is_editable]
 
 
@@ -120,9 +120,9 @@ def _take_names(actions: Sequence[bpy.types.Action], unseen: Sequence[bpy.types.
     """
     free, called = list(unseen), {}
     for action in actions:
-        source = made_from(action)
-        while source is not None and made_from(source) in free:
-            source = made_from(source)
+        source = replaced_by(action)
+        while source is not None and replaced_by(source) in free:
+            source = replaced_by(source)
         if source in free:
             free.remove(source)
             name = action.name

@@ -21,7 +21,7 @@ from .. import messages
 from ..rig.blender.animation import all_fcurves, fcurve_collections
 from ..rig.blender.clips import clips_of, motion_of, moved_channels, playing_clip
 from ..rig.blender.rotations import LOCATION, REST, SCALE, channel_of, rotation_in
-from .keys import times_of
+from .keys import keys_of, put_keys, times_of
 from .saving import process, save_blend, save_files
 
 
@@ -56,6 +56,43 @@ def hold_unkeyed() -> None:
 
 _AWAY = 1e-4
 """Part of a bone's length, or of one, by which a channel may be off rest."""
+
+
+def keys_onto_frames() -> None:
+    """Move clips whose keys lie between frames, all by the same part of one, back onto these.
+
+    Files that know seconds alone may begin anywhere; a bake has keys on frames, and would be a frame longer.
+    """
+    for action in bpy.data.actions:
+        curves = [curve for curve in all_fcurves(action) if len(curve.keyframe_points)]
+        times = [times_of(curve).astype(float) for curve in curves]
+        if not curves:
+            continue
+        start = min(own.min() for own in times)
+        first = np.floor(start + _ON_A_FRAME)
+        there = [first + np.round(own - start) for own in times]
+        moves = [frames - own for frames, own in zip(there, times, strict=True)]
+        ends = np.array([(own.min(), own.max()) for own in moves])
+        if np.abs(ends).max() < _EXACT or np.ptp(ends) > 2.0 * _ON_A_FRAME:
+            continue
+        for curve, own in zip(curves, moves, strict=True):
+            keys = keys_of(curve, ("handle_left", "handle_right", "co"))
+            for places in keys.values():
+                places[:, 0] += own
+            put_keys(curve, keys)
+            curve.update()
+        for strip in _strips_of(action):
+            strip.action_frame_start, strip.action_frame_end = action.curve_frame_range
+
+
+_EXACT = 1e-4
+"""Part of a frame."""
+
+
+def _strips_of(action: bpy.types.Action) -> list[bpy.types.NlaStrip]:
+    owners = [*bpy.data.objects, *bpy.data.shape_keys]
+    tracks = [track for owner in owners if owner.animation_data for track in owner.animation_data.nla_tracks]
+    return [strip for track in tracks for strip in track.strips if strip.action == action]
 
 
 def bystanders_apart() -> None:
@@ -276,9 +313,24 @@ def _write_fbx(path: str, _frames: range, optimized: bool) -> None:
     for action in bpy.data.actions:
         while start := next((each for each in starts if action.name.startswith(each)), ""):
             action.name = action.name.removeprefix(start)
+    _keep_to_their_objects()
     # Keys that are left out would let a foot slide, and at each trip the last bones would get one more.
     factor = _SIMPLIFIED if optimized else 0.0
     bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=factor, add_leaf_bones=False)
+
+
+def _keep_to_their_objects() -> None:
+    """Let actions that move cameras and the like fit these alone: the exporter makes a clip of each action for every
+    object whose channels it names, and of what an object plays in any case."""
+    armatures = {playing_clip(ob) for ob in _armatures()}
+    others = {playing_clip(ob) for ob in bpy.context.scene.objects if ob.type != "ARMATURE"}
+    for clip in others - armatures - {None}:
+        for curves in clip.curves:
+            curves.new(_NOWHERE)
+
+
+_NOWHERE = '["analytic_ik_nowhere"]'
+"""A path that no object has."""
 
 
 def _read_gltf(path: str) -> None:
@@ -393,6 +445,7 @@ def open_file(file: Path) -> bool:
     except RuntimeError as error:
         undecoded = unknown_compression(file) if own.addon == _GLTF else None
         raise OSError(undecoded or messages.NOT_IMPORTED(reason=_last_line(error))) from error
+    keys_onto_frames()
     hold_unkeyed()
     scene = bpy.context.scene
     frames = motion_of(scene.objects)

@@ -31,7 +31,7 @@ from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
-from ..travel.engines import engine_ready, grown_clips
+from ..travel.engines import engine_ready, grown_clips, with_engine
 from .console import complain, say, shown
 from .files import armatures_of_scene, curve_given, ground_of, is_foreign, opened, save_output, span_of
 
@@ -55,7 +55,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     settings["tolerance"] = options.tolerance
     clips = clips_asked(options, armatures, not keeps_chains and output.suffix.lower() not in ONE_CLIP)
     controls = [(ob, controls_of_chains(ob)) for ob in armatures]
-    frames, grown = frames_asked(options), {ob: grown_clips(ob) for ob in armatures if options.engine}
+    frames, grown = frames_asked(options), {ob: grown_clips(ob) for ob in armatures}
     with shown(file.name, len(frames)) as progress:
         steps = clips_baked(bpy.context, chains, **settings, clips=clips, frames=frames, strips=True)
         report = finish(in_time(steps), progress)
@@ -64,9 +64,9 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
-    _for_engine(file, options, grown, report["files"])
-    save_output(file, output, compressed, span_of(report["files"]), options.optimize)
-    return report["files"]
+    entries = _for_engine(file, options, grown, report["files"])
+    save_output(file, output, compressed, span_of(entries), options.optimize)
+    return entries
 
 
 def _for_engine(
@@ -74,21 +74,23 @@ def _for_engine(
     options: argparse.Namespace,
     armatures: Mapping[bpy.types.Object, Mapping[str, str]],
     entries: Sequence[dict],
-) -> None:
+) -> list[dict]:
     """Make the clips of a file ready for the engine of the options, and say what that does not take as it is, once for
-    all clips of which it is so. armatures: those to look at, with their `grown_clips`. entries: of the file, the first
-    of which gets what was done."""
+    all clips of which it is so; without an engine, which clips grew. armatures: those to look at, with their
+    `grown_clips`. entries: of the file; returns them with what was done."""
     found, clips_with = [], {}
-    for ob, grown in armatures.items():
+    for ob, grown in armatures.items() if options.engine else ():
         found += finish(engine_ready(bpy.context, ob, options.engine, clips_of(ob), grown=grown))
-    for each in found:
-        for warning in each["warnings"]:
-            clips_with.setdefault(warning, []).append(each["clip"])
+    said = [(each["clip"], warning) for each in found for warning in each["warnings"]]
+    if not options.engine:
+        baked = {entry.get("clip") for entry in entries}
+        said = [pair for grown in armatures.values() for pair in grown.items() if pair[0] in baked]
+    for clip, warning in said:
+        clips_with.setdefault(warning, []).append(clip)
     for warning, clips in clips_with.items():
-        of_all = 1 < len(found) == len(clips)
+        of_all = 1 < len(found or entries) == len(clips)
         say(messages.OF(whose=file if of_all else messages.OF(whose=file, said=", ".join(clips)), said=warning))
-    if found:
-        entries[0]["engine"] = found
+    return with_engine(entries, found)
 
 
 def clips_asked(options: argparse.Namespace, armatures: Sequence[bpy.types.Object], all_by_default: bool) -> Clips:
@@ -224,7 +226,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         # Files in other formats are of the character alone.
         bpy.data.objects.remove(path)
     bpy.context.view_layer.objects.active = planted[0][0]
-    _for_engine(file, options, {ob: grown[ob] for ob, _ in planted if options.engine}, entries)
+    entries = _for_engine(file, options, {ob: grown[ob] for ob, _ in planted}, entries)
     save_output(file, output, compressed, planted[0][1], options.optimize)
     if late or any(entry["error"] for entry in entries):
         say(messages.OF(whose=file, said=messages.SAVED_IN_PART()))

@@ -19,6 +19,7 @@ from ..authoring.fk_frames import keys_of
 from ..authoring.for_export import back_to_live, clips_baked_for_export
 from ..bake.clips import Chosen, over_clips
 from ..bake.keys import check_undriven, write_keys
+from ..bake.report import publish
 from ..bake.stepping import Steps, part_of, recorded, stepping_lightly
 from ..planting.feet.loops import period_of, seam_of
 from ..planting.scene.reading import legs_of, shown
@@ -146,8 +147,17 @@ def clips_baked_for_engine(context: bpy.types.Context, ob: bpy.types.Object, eng
         if has_aside(ob):
             back_to_live(ob)
         raise
-    report["files"][0]["engine"] = found
-    return report
+    return publish(*with_engine(report["files"], found))
+
+
+def with_engine(entries: Sequence[dict], found: Sequence[dict]) -> list[dict]:
+    """The entries of a report, each with those of `engine_ready` of its clip in `engine`; those of clips that are not
+    in the report are in the first."""
+    called = [entry.get("clip") for entry in entries]
+    own: list[list[dict]] = [[] for _ in entries]
+    for each in found:
+        own[called.index(each["clip"]) if each["clip"] in called else 0].append(each)
+    return [{**entry, "engine": clips} if clips else entry for entry, clips in zip(entries, own, strict=True)]
 
 
 def grown_clips(ob: bpy.types.Object) -> dict[str, str]:
@@ -157,7 +167,7 @@ def grown_clips(ob: bpy.types.Object) -> dict[str, str]:
         ends = [end for curves in clip.curves for curve in curves for end in curve.range()]
         if any(abs(end - round(end)) > 1e-3 for end in ends and (min(ends), max(ends))):
             to = {"start": floor(min(ends)), "end": ceil(max(ends))}
-            found[clip_name(clip, clips)] = messages.ENGINE_GROWN(first=min(ends), last=max(ends), **to)
+            found[clip_name(clip, clips)] = messages.CLIP_GROWN(first=min(ends), last=max(ends), **to)
     return found
 
 

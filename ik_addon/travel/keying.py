@@ -19,7 +19,7 @@ from ..planting.scene.reading import legs_of
 from ..planting.scene.writing import keyed_control, write_copies
 from ..rig.blender.animation import current_fcurve_collections
 from ..rig.blender.armatures import is_changeable
-from ..rig.blender.clips import motion_of
+from ..rig.blender.clips import mark_beside, motion_of
 from ..rig.blender.dependencies import shares_of, way_along
 from ..rig.blender.rotations import (
     LOCATION,
@@ -302,12 +302,14 @@ def made_of_clip(
     moved: Callable[[Film], Mapping[Control, Rows]],
     made: str,
     frames: range | None = None,
+    beside: bool = True,
 ) -> Steps[Film]:
     """In steps: key controls otherwise, in a copy of the action of an armature object, over all frames of its motion.
     Returns what was seen before.
 
     controls: what is seen. moved: what channels hold then. made: what the copy's name says of it. frames: those that
-    the copy has alone; None: all. Raises ChainError, with nothing changed.
+    the copy has alone; None: all. beside: the copy is a clip of its own, and does not take the place of that. Raises
+    ChainError, with nothing changed.
     """
     check_changeable(ob)
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
@@ -321,6 +323,8 @@ def made_of_clip(
         with undo.making():
             before = {each: _action_of(each) for each in objects}
             write_copies(ob, _keys(film, found), made, again=False)
+            if beside:
+                mark_beside(ob.animation_data.action)
             for each in objects if only is not None else ():
                 if _action_of(each) != before[each]:
                     _cut(each, frames)

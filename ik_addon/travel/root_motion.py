@@ -87,7 +87,7 @@ def _moved(
         own = {control: film.world(control) for control in kept}
         return rows_for(film, {root: moved_along(film.world(root)[0], goes), **own})
 
-    film = yield from made_of_clip(context, ob, [root, hips, *kept], moved, made)
+    film = yield from made_of_clip(context, ob, [root, hips, *kept], moved, made, beside=False)
     goes = way(film.world(hips))
     return {
         "armature": ob.name,

@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 
 from ik_addon.authoring.for_export import back_to_live, bake_clips_for_export
+from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.blender.clips import clip_name, clips_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, whole_state, without_handlers
+from ..travel.walkers import Walk
+from ..travel.walkers import walker as walks
 from .characters import (
     AMOUNTS,
     FRAMES,
@@ -280,6 +283,21 @@ def test_empties_that_ride_on_bones_are_not_exported_and_ride_on_them_again(tmp_
     bake_clips_for_export(bpy.context, ob)
     names = exported(tmp_path, "ACTIONS", own_bones(ob), FRAMES).objects
     assert not [name for name in names if name.startswith("Foot")]
+
+
+def test_a_clip_that_another_one_was_made_of_is_exported_beside_it():
+    """Who lets a walk travel has two walks; who plants one, or moves its travel to the root, has it once."""
+    ob = walks(Walk(last=25))
+    rig_legs(bpy.context, ob)
+    update()
+    bpy.ops.analytic_ik.in_place()
+    bpy.ops.analytic_ik.plant_feet(anyway=True)
+    names = {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)}
+    assert names == {"walk", "walk in place planted"}
+    bake_clips_for_export(bpy.context, ob)
+    assert {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)} == {"walk", "walk in place"}
+    back_to_live(ob)
+    assert {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)} == names
 
 
 def test_planted_clips_are_exported_under_the_names_of_their_captures():

@@ -13,7 +13,7 @@ from ik_addon.planting import Ground, Options, check_feet, plant
 from ik_addon.planting.scene.checking import feet_checked
 from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.reading import leg_tips
-from ik_addon.planting.scene.sources import source_of
+from ik_addon.planting.scene.sources import forget_source, source_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import BoneSpec, evaluated_copy, local_rotation, new_armature, rotation_channel, set_rotation, update
@@ -60,6 +60,25 @@ def test_before_and_after_are_those_of_the_source_and_of_what_is_shown(walker):
         assert foot["before"]["skating"] > foot["after"]["skating"]
     after = ball_slides(walker, report)
     assert all(foot["after"]["slide"] >= after[foot["bone"]] - 1e-5 for foot in feet)
+
+
+def test_a_file_says_of_itself_what_planting_said(walker):
+    """Also if its capture sank: that has no part in the ground on which the feet stand now."""
+    for frame in (*range(10, 15), *range(40, 45)):
+        go_to(frame)
+        for side in "LR":
+            foot = walker.pose.bones[f"foot.{side}"]
+            foot.rotation_mode = "XYZ"
+            foot.rotation_euler.x += 0.5
+            foot.keyframe_insert("rotation_euler", frame=frame)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, Options(anyway=True))
+    bpy.ops.analytic_ik.bake(frame_start=FRAMES[0], frame_end=FRAMES[-1], action="CURRENT", after="REMOVE")
+    # As in a file of another format.
+    forget_source(walker.animation_data.action)
+    for foot, chain in zip(check_feet(bpy.context, walker, FRAMES), report["chains"], strict=True):
+        assert foot["before"] is None
+        for figure in ("skating", "sunken", "knee_pops"):
+            assert foot["after"][figure] == pytest.approx(chain["after"][figure], abs=1e-3)
 
 
 def test_a_foot_that_leaves_its_leg_is_measured_where_it_is_seen(walker):

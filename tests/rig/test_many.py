@@ -48,7 +48,7 @@ def asked(monkeypatch):
     counted(plan, "signature", lambda *_: 1)
     counted(preparing, "follow_bones", len)
     counted(preparing, "chain_order", len)
-    counted(handlers, "solve_scene", lambda *args: len(args[4]) if len(args) > 4 else 1000)
+    counted(handlers, "solve_scene", lambda *args: len(args[3]) if len(args) > 3 else 1000)
     return found
 
 

@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from ik_addon import command_line
 from ik_addon.authoring.for_export import back_to_live
+from ik_addon.bake import last_report
 from ik_addon.bake.formats import write_file
 from ik_addon.bake.stepping import finish
 from ik_addon.rig.blender.clips import clip_name, clips_of
@@ -75,7 +76,10 @@ def at_rest(ob: bpy.types.Object, goals: dict[str, str]) -> np.ndarray:
 
 
 def baked_for(ob: bpy.types.Object, engine: str) -> list[dict]:
-    return finish(clips_baked_for_engine(bpy.context, ob, engine))["files"][0]["engine"]
+    report = finish(clips_baked_for_engine(bpy.context, ob, engine))
+    assert report == last_report()
+    assert all(entry["clip"] == file["clip"] for file in report["files"] for entry in file["engine"])
+    return [entry for file in report["files"] for entry in file["engine"]]
 
 
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
@@ -238,7 +242,7 @@ def test_a_clip_that_grows_to_whole_frames_says_so():
     assert grown_clips(ob) == {}
     between_frames(ob)
     (said,) = grown_clips(ob).values()
-    assert said == "The clip has keys from 1 to 12.4 and is baked to frames 1-13"
+    assert said == "The clip has keys from 1 to 12.4 and is baked to frames 1-13. Snap its keys to frames first."
 
 
 def test_a_goal_without_its_bone_is_said():

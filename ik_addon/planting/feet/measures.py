@@ -6,7 +6,7 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import BALL, HEEL, Ground, HeelAndBall, under
+from .contacts import BALL, HEEL, Ground, HeelAndBall, sole_of, under
 from .curves import extent, frames_in, runs, slope
 from .loops import seam_of
 from .options import LOW, SLOPE_TIME
@@ -84,6 +84,12 @@ def distances(clip: LegMotion, source: LegMotion) -> list[dict[str, float]]:
         {"distance": float(ankle.max() / clip.size), "body": float(hip.max() / clip.size)}
         for ankle, hip in zip(*ways, strict=True)
     ]
+
+
+def same_sole(clip: LegMotion, known: HeelAndBall) -> HeelAndBall:
+    """Known heels and balls on the ground on which the feet of a clip stand: that on which it is measured, and its
+    source beside it, so that a file says the same of itself whether it knows its source or not."""
+    return sole_of(clip, known.points)
 
 
 def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> list[tuple[int, int] | None]:

@@ -16,9 +16,9 @@ from ...bake.stepping import Steps, at_once, in_time, part_of
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
-from ..feet.contacts import HeelAndBall, sole_of
+from ..feet.contacts import HeelAndBall
 from ..feet.curves import runs
-from ..feet.measures import compared, knee_pops, worst_contact
+from ..feet.measures import compared, knee_pops, same_sole, worst_contact
 from ..feet.options import Options
 from ..feet.treadmill import Standing, stands_on
 from ..feet.yardsticks import yardsticks_of
@@ -101,16 +101,15 @@ def feet_seen(
     if has_source:
         before = yield from part_of(source_shown(context, ob, legs, frames), 1, 2)
     stage, settings = stands_on(before or clip, Options(), heights), kept_settings(ob) or {}
-    standing, velocity, is_elsewhere = stage.ground, settings.get("ground_velocity"), bool(settings.get("path"))
+    standing, velocity = stage.ground, settings.get("ground_velocity")
     # If it went another way, what it did there is no measure, but its soles are the same.
-    is_same, before = before is not None and is_elsewhere, None if is_elsewhere else before
+    before = None if settings.get("path") else before
     if velocity is not None:
         # The feet that planting reads are not quite those that are seen, and the ground is one.
         standing = Standing(np.array(velocity, float), heights)
     clip, before = standing.seen_from(clip), before and standing.seen_from(before)
-    sole = stage.sole if is_same or velocity is None else sole_of(before or clip)
     contacts = _contacts(ob, legs, frames, stage.contacts)
-    return FeetSeen(ob, legs, frames, clip, before, sole, contacts, standing, ground.kind)
+    return FeetSeen(ob, legs, frames, clip, before, same_sole(clip, stage.sole), contacts, standing, ground.kind)
 
 
 def clips_checked(

@@ -8,7 +8,7 @@ import numpy as np
 from ...rig.blender.file_memory import last, remember
 from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion
-from ..feet.measures import compared, new_pops
+from ..feet.measures import compared, new_pops, same_sole
 from ..feet.planning import FootPlan
 from ..feet.treadmill import Stage
 
@@ -32,7 +32,8 @@ def report_of(
     """The report of a plan. stage: the clip that was planted. after: the legs as they are solved now. path: figures of
     what it walks along."""
     before, ground = stage.clip, stage.ground
-    figures = compared(ground.seen_from(after), stage.seen, stage.sole, plan.contacts, ground.heights)
+    seen = ground.seen_from(after)
+    figures = compared(seen, stage.seen, same_sole(seen, stage.sole), plan.contacts, ground.heights)
     chains = []
     for k, tip in enumerate(tips):
         locks = [lock for lock in plan.locks if lock.leg == k]

@@ -22,6 +22,7 @@ from .dependencies import shares_of
 from .rotations import REST
 
 _MADE_FROM = "analytic_ik_made_from"
+_BESIDE = "analytic_ik_made_beside"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
 
 
@@ -93,7 +94,7 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
     """The clips of an armature object: the assigned one, others of its action's slots, those of its NLA strips, muted
     or not, and actions that nothing plays if no other armature of the file has their bones.
 
-    An action from which another was made by planting or baking counts only as long as a strip plays it.
+    An action that was replaced, see `replaced_by`, counts only as long as a strip plays it.
     """
     assigned, data = playing_clip(ob), ob.animation_data
     found = [assigned] if assigned else []
@@ -103,7 +104,7 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
     for track in data.nla_tracks if data else ():
         found += _strip_clips(track.strips)
     played = {clip for other in bpy.data.objects for clip in _played(other)}
-    sources = {made_from(action) for action in bpy.data.actions}
+    sources = {replaced_by(action) for action in bpy.data.actions}
     own, moved = {*ob.pose.bones.keys()}, cache(_bones)
     rivals = [{*each.pose.bones.keys()} for each in armature_objects() if each != ob]
     for action in bpy.data.actions:
@@ -179,8 +180,14 @@ def playing_alone(obs_clips: Iterable[tuple[bpy.types.Object, Clip | None]]) -> 
 
 
 def made_from(action: bpy.types.Action) -> bpy.types.Action | None:
-    """The action from which this one was made, by planting or baking; None: from none."""
+    """The action from which this one was made; None: from none."""
     return linked_action(action, _MADE_FROM)
+
+
+def replaced_by(action: bpy.types.Action) -> bpy.types.Action | None:
+    """The action whose place this one takes, made from it by planting or baking; None: none, it is a clip of its own
+    beside what it was made from."""
+    return None if _BESIDE in action else made_from(action)
 
 
 def linked_action(action: bpy.types.Action, name: str) -> bpy.types.Action | None:
@@ -193,8 +200,15 @@ def linked_action(action: bpy.types.Action, name: str) -> bpy.types.Action | Non
 
 
 def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
-    """Remember from which action this one was made."""
+    """Remember from which action this one was made, whose place it takes."""
     action[_MADE_FROM] = source
+    # It may be a copy of one that has it.
+    action.pop(_BESIDE, None)
+
+
+def mark_beside(action: bpy.types.Action) -> None:
+    """Let an action that was made from another be a clip of its own beside it."""
+    action[_BESIDE] = True
 
 
 def forget_made(action: bpy.types.Action) -> None:

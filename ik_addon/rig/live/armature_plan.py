@@ -1,6 +1,6 @@
 """The planned chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -107,10 +107,7 @@ class ArmaturePlan:
         self.ways: list[str] | None = None
         self.written = _Written()
         self._object, self._uid = ob, ob.session_uid
-        self._stands_alone: bool | None = None
-        self._tied: dict[int, bool] = {}
-        self._placed: dict[int, bool] = {}
-        self._channeled: dict[int, bool] = {}
+        self._answers: dict[tuple[str, int], bool] = {}
         self._looked = [numbers_of(ob, model) for model in self.models]
         # Of what cannot be sampled; keys would undo what is written.
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
@@ -181,11 +178,14 @@ class ArmaturePlan:
 
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
-        self._stands_alone = None
-        self._tied.clear()
-        self._placed.clear()
-        self._channeled.clear()
+        self._answers.clear()
         self.doubt()
+
+    def _once(self, question: str, of: int, answer: Callable[[], bool]) -> bool:
+        """The answer to a question about a chain or an object, which stays until what moves with what may change."""
+        if (question, of) not in self._answers:
+            self._answers[question, of] = answer()
+        return self._answers[question, of]
 
     def touched(self, uids: Collection[int]) -> list[int]:
         """Which of the chains read one of the objects with these session numbers."""
@@ -428,24 +428,25 @@ class ArmaturePlan:
         return ob is not None and not all(self._is_tied(ob, k) for k in which)
 
     def _is_tied(self, ob: bpy.types.Object, k: int) -> bool:
-        known = self._tied.get(k)
-        if known is None:
+        def found() -> bool:
             bones, model = ob.pose.bones, self.models[k]
-            known = is_tied(bones[model.tip]) and (not model.led or is_tied(bones[model.led.name], loosely=True))
-            self._tied[k] = known
-        return known
+            return is_tied(bones[model.tip]) and (not model.led or is_tied(bones[model.led.name], loosely=True))
+
+        return self._once("tied", k, found)
 
     def is_alone(self) -> bool:
         """Whether nothing but channels places the armature object, what of it carries or makes its chains, and their
         control bones."""
         ob = self.object
-        if self._stands_alone is None and ob is not None:
+
+        def found() -> bool:
             driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
             line = [ob.pose.bones[name] for name in _line_of(ob, self.models)]
             constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
             free = ob.parent is None and not driven and not constrained
-            self._stands_alone = free and not any(map(self._follows_others, self.models))
-        return bool(self._stands_alone)
+            return free and not any(map(self._follows_others, self.models))
+
+        return ob is not None and self._once("alone", self._uid, found)
 
     def plays(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """True if a depsgraph shows the FK pose of bones that have keys: Blender plays these also where it finds out
@@ -458,12 +459,13 @@ class ArmaturePlan:
 
     def _is_placed(self, control: bpy.types.Object, moved: set[str]) -> bool:
         """Whether a moved control is where its channels and its parent's place say, which has not moved."""
-        if control.session_uid not in self._placed:
-            self._placed[control.session_uid] = control.parent_type == "OBJECT" and not not_simple(control)
+        simple = self._once(
+            "placed", control.session_uid, lambda: control.parent_type == "OBJECT" and not not_simple(control)
+        )
         above = control.parent
         while above is not None and above.name_full not in moved:
             above = above.parent
-        return self._placed[control.session_uid] and above is None
+        return simple and above is None
 
     def _follows_others(self, model: LimbModel) -> bool:
         """Whether constraints let a control bone of a chain follow another object."""
@@ -481,10 +483,9 @@ class ArmaturePlan:
 
     def _follows_channels(self, k: int) -> bool:
         """Whether channels alone say where the control bones of a chain are."""
-        if k not in self._channeled:
-            controls = target_and_pole(self._object.pose.bones[self.models[k].tip])
-            self._channeled[k] = all(goes_by_channels(control.pose.bones[name]) for control, name in controls if name)
-        return self._channeled[k]
+        controls = target_and_pole(self._object.pose.bones[self.models[k].tip])
+        bones = (control.pose.bones[name] for control, name in controls if name)
+        return self._once("by channels", k, lambda: all(map(goes_by_channels, bones)))
 
     def reasons(self, scene: bpy.types.Scene, which: Sequence[int] | None = None) -> list[str]:
         """For each chain, or each of these, what keeps its controls from being sampled; "": nothing."""

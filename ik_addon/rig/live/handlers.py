@@ -30,8 +30,7 @@ from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
 from ..data.records import footprint_of
 from ..data.relation import keep_all
-from ..data.settings import target_and_pole
-from ..model.order import ChainName, has_live_chains
+from ..model.order import has_live_chains
 from ..pose.posing import loans, shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
@@ -162,7 +161,7 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         _solve_anew(scene, depsgraph, frame_changed=True)
         return
     if plan.unsteady:
-        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders, plan.unsteady_among())
+        solve_scene(depsgraph, True, *plan.read_anew(), plan.orders)
     if plan.stale:
         _solve_anew(scene, depsgraph, True, plan)
 
@@ -302,8 +301,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
     if plan.unsteady:
-        read = partial(_reads, plan, moved, reposed)
-        solve_scene(depsgraph, False, read, plan.orders, plan.unsteady_among(moved | reposed))
+        solve_scene(depsgraph, False, *plan.read_anew(moved | reposed), plan.orders)
     if plan.stale:
         _solve_anew(scene, depsgraph, False, plan)
 
@@ -422,7 +420,7 @@ def _solve_anew(
     memory.plans.pop(scene.session_uid, None)
     among = plan.to_be_planned() if plan is not None else armatures.armature_objects()
     followed = bring_chains_up_to_date(among)
-    done = solve_scene(depsgraph, frame_changed, None, None, among)
+    done = solve_scene(depsgraph, frame_changed, None, among)
     if not followed:
         # Else what was solved is what was said of the chains before.
         plan = memory.plans[scene.session_uid] = plan or ScenePlan(depsgraph)
@@ -442,21 +440,6 @@ def _holds(plan: ScenePlan, told: set[str] | None, follow: bool = False) -> bool
         if follow and bring_chains_up_to_date(plan.objects_of(parts)):
             plan.drop(parts)
         return plan.hold(parts)
-
-
-def _name_of(tip: bpy.types.PoseBone) -> ChainName:
-    return ChainName(tip.id_data.original.name_full, tip.name)
-
-
-def _reads(plan: ScenePlan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> bool:
-    """True if the chain of `tip` is read whole each time, and reads an object that moved, or a bone of an armature that
-    was posed again."""
-    ob = tip.id_data.original
-    return _name_of(tip) in plan.unsteady and (
-        ob in moved
-        or ob in reposed
-        or any(control.original in moved or control.original in reposed for control, _ in target_and_pole(tip))
-    )
 
 
 _lists = HandlerLists(

@@ -15,7 +15,7 @@ from ..blender.animation import unchanged
 from ..blender.armatures import armature_objects, is_evaluated_in
 from ..blender.evaluation import Graphs
 from ..blender.sampling import time_is_plain
-from ..model.order import ChainName, KnownOrders, live_tips, objects_read, tips_of
+from ..model.order import ChainName, KnownOrders, live_tips, objects_of, objects_read, tips_of
 from ..pose.reading import SceneReader
 from ..pose.solving import ScenePass
 from ..pose.track_solving import PlannedChain
@@ -271,14 +271,21 @@ class ScenePlan:
         """What animation has switched on or off is to be planned anew."""
         self.drop([part for part in self._switching if not part.is_switched_so(places.depsgraph)])
 
-    def unsteady_among(self, changed: Iterable[bpy.types.Object] | None = None) -> list[bpy.types.Object]:
-        """The armature objects with chains that are read anew each time, where they may read one of these objects, and
-        those that are linked with them."""
+    def read_anew(
+        self, changed: Collection[bpy.types.Object] | None = None
+    ) -> tuple[set[ChainName], list[bpy.types.Object]]:
+        """The chains that are read anew each time, where they read one of these objects, None: all of them; and the
+        armature objects of these and those that are linked with them."""
         parts = self._parts
         if changed is not None:
             parts = dict.fromkeys(part for ob in changed for part in self._reading.get(ob.name_full, ()))
         parts = [part for part in parts if part.unsteady and part not in self._stale]
-        return [ob for part in parts for ob in part.objects if _exists(ob)]
+        obs = {ob.name_full: ob for part in parts for ob in part.objects if _exists(ob)}
+        found = {chain for part in parts for chain in part.unsteady if chain.armature in obs}
+        if changed is not None:
+            tips = {chain: obs[chain.armature].pose.bones.get(chain.tip) for chain in found}
+            found = {chain for chain, tip in tips.items() if tip and not set(objects_of(tip)).isdisjoint(changed)}
+        return found, [*obs.values()]
 
     def tag_untied(self) -> list[bpy.types.Object]:
         """Have armature objects evaluated of which chains were written that nothing ties to their controls."""

@@ -1,6 +1,6 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -211,10 +211,6 @@ def _solved_by_matrices(limb: Limb) -> tuple[Solution, list[Matrix], list[Quater
     return found
 
 
-Touched = Callable[[bpy.types.PoseBone], bool]
-"""Says of a tip bone whether anything that its chain reads has changed."""
-
-
 @dataclass(frozen=True, slots=True)
 class PosedLimb:
     """A solved chain. rotations: of `limb.turned`, as numbers of each bone's rotation mode.
@@ -292,16 +288,15 @@ def solve_limb(limb: Limb) -> PosedLimb:
 def solve_scene(
     depsgraph: bpy.types.Depsgraph,
     frame_changed: bool,
-    touched: Touched | None = None,
-    orders: KnownOrders | None = None,
+    chosen: Collection[ChainName] | None = None,
     among: Iterable[bpy.types.Object] | None = None,
+    orders: KnownOrders | None = None,
 ) -> ScenePass:
     """Solve the live chains of a scene, each after the chains that move it, and write what that makes of their bones.
 
-    frame_changed: the scene has just gone to a frame. touched: only chains of which it says so are solved, and
-    those that they move; None: all. orders: those that are known. among: the armature objects to look at, which no
-    chain of others moves; None: all. A chain that cannot be solved is skipped with its reason, and its bones get their
-    FK pose back.
+    frame_changed: the scene has just gone to a frame. chosen: only these are solved, and those that they move; None:
+    all. among: the armature objects to look at, which no chain of others moves; None: all. orders: those that are
+    known. A chain that cannot be solved is skipped with its reason, and its bones get their FK pose back.
     """
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
     with unchanged():
@@ -311,8 +306,8 @@ def solve_scene(
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
     for chain in order.steps:
-        is_moved = touched is None or order.movers[chain] & moved or chain in order.circular
-        if not is_moved and not any(map(touched, going.tips_of(chain))):
+        is_moved = order.movers[chain] & moved or chain in order.circular
+        if not is_moved and chosen is not None and not any(own in chosen for own in order.limbs.get(chain, [chain])):
             continue
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
@@ -342,11 +337,6 @@ class _Going:
         reader = SceneReader(self._depsgraph, self._frame_changed)
         self._armatures = {name: _Armature(reader, ob) for name, ob in self._objects.items()}
         return reader
-
-    def tips_of(self, chain: ChainName) -> Iterator[bpy.types.PoseBone]:
-        """The tip of a chain, evaluated; of a bone that follows its limbs theirs."""
-        reader = self._armatures[chain.armature].reader
-        return (reader.tip(limb.tip) for limb in self._order.limbs.get(chain, [chain]))
 
     def release_others(self) -> None:
         """Give bones that no chain turns any more their FK pose back."""
