@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import bpy  # noqa: F401 - the module that makes mathutils importable
 import numpy as np
 
 from ik_addon.planting.feet import finding

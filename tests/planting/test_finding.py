@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from ik_addon.planting.feet import contacts_of, treadmill
-from ik_addon.planting.feet.clip import UP
-from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.clip import UP, applied, turns_by
+from ik_addon.planting.feet.contacts import BALL, HEEL, sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.finding import Contacts
 from ik_addon.planting.feet.judging import worse_by
 from ik_addon.planting.feet.loops import period_of, seam_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
-from ik_addon.planting.feet.standing import in_the_air, why_nothing_stands
+from ik_addon.planting.feet.standing import able_to_stand, in_the_air, why_nothing_stands
 from ik_addon.planting.feet.treadmill import stands_on
 
 from . import clips
@@ -61,7 +61,8 @@ def test_contacts_agree_with_labels_made_by_eye():
 
 
 @pytest.mark.parametrize("way", [0.2, 0.3, 0.4])
-def test_feet_that_slide_slowly_to_where_they_stand_do_not_dart(way, monkeypatch):
+@pytest.mark.parametrize("heels_since", [0, 40])
+def test_feet_that_slide_slowly_to_where_they_stand_do_not_dart(way, heels_since, monkeypatch):
     """Of a body that stays, feet that are not lifted: they stand before and after, and go as they were captured, also
     where the networks take all of it for contact.
     """
@@ -75,11 +76,13 @@ def test_feet_that_slide_slowly_to_where_they_stand_do_not_dart(way, monkeypatch
     ankles += 1e-3 * np.random.default_rng(0).normal(size=ankles.shape)
     stand |= {"ankles": ankles, "balls": ankles + clips.BALL, "feet": np.broadcast_to(np.eye(3), (2, count, 3, 3))}
     sliding = clips.with_knees(replace(clip, fps=fps, **stand))
-    touching = Contacts(np.ones((2, 2, count), bool), np.ones((2, 2, count)), np.zeros((count, 2)))
-    monkeypatch.setattr(treadmill, "contacts_of", lambda *_: touching)
+    felt = Contacts(np.ones((2, 2, count), bool), np.ones((2, 2, count)), np.zeros((count, 2)))
+    felt.touching[:, HEEL, :heels_since] = False
+    monkeypatch.setattr(treadmill, "contacts_of", lambda *_: felt)
     stage = stands_on(sliding, Options())
     ways = plan(sliding, Options(), stage.contacts, sole=stage.sole).ankles
-    assert stage.contacts[..., [5, 66]].all()
+    assert stage.contacts[:, BALL, [5, 66]].all() and stage.contacts[:, HEEL, 66].all()
+    assert not (stage.contacts[:, HEEL] & ~stage.contacts[:, BALL]).any()
     captured, planned = (np.linalg.norm(np.diff(each, axis=1), axis=-1).max() for each in (ankles, ways))
     assert planned <= 1.6 * captured
     assert np.linalg.norm(ways - ankles, axis=-1).max() < 0.07 * sliding.size
@@ -214,6 +217,29 @@ def test_a_heel_that_was_lifted_does_not_come_back_without_a_swing():
         for heel, ball in touching:
             for first, last in runs(heel | ball):
                 assert len(runs(heel[first : last + 1])) <= 1 or not ball[first : last + 1].all()
+
+
+@pytest.mark.parametrize(("frames", "stands"), [(5, False), (30, True)])
+def test_a_heel_of_one_who_stands_on_comes_back_for_a_while(frames, stands):
+    clip, _ = clips.walk(30.0)
+    touching = np.ones((2, 2, clip.frame_count), bool)
+    touching[0, HEEL, 20:40] = touching[0, :, 40 + frames :] = False
+    found = able_to_stand(clip, sole_of(clip), touching)[0]
+    assert found[HEEL, 40] == stands
+    assert found[BALL, 20:40].any()
+
+
+def test_a_foot_that_points_up_does_not_stand_on_its_heel():
+    clip, _ = clips.walk(30.0)
+    sole, up = sole_of(clip), slice(18, 28)
+    touching = contacts_of(clip, sole).touching
+    assert touching[1, HEEL, up].all()
+    feet = clip.feet.copy()
+    for degrees, stands in ((-50.0, True), (-75.0, False)):
+        feet[1, up] = turns_by(np.array((0.0, np.radians(degrees), 0.0)))
+        heels = sole.places(clip.ankles, clip.feet)[:, HEEL]
+        raised = replace(clip, feet=feet, ankles=heels - applied(feet, sole.points[:, None, HEEL]))
+        assert able_to_stand(raised, sole, touching)[1, HEEL, up].any() == stands
 
 
 def test_what_planting_makes_worse_is_told_with_its_figures():

@@ -104,7 +104,7 @@ def test_feet_find_their_footing_on_stairs(source, rise, turn):
     flat = found.contacts.all(axis=1)
     gaps = after[..., 2] - ground(after.reshape(-1, 3)).reshape(after.shape[:-1])
     assert np.abs(gaps.transpose(0, 2, 1)[flat]).max() <= 1e-9 * clip.size
-    assert top_speed(found.ankles) <= 1.4 * top_speed(clip.ankles)
+    assert top_speed(found.ankles) <= 1.3 * top_speed(clip.ankles)
 
 
 def over_edges(clip, planned, ground):
@@ -150,14 +150,14 @@ def test_a_naive_lock_breaks_the_laws_that_a_plan_keeps(source, fps):
     speed, bump = knee_ratios(clip, clip.hips + planned.shifts, planned.ankles, captured)
     naive_speed, naive_bump = knee_ratios(clip, clip.hips, naive, captured)
     assert speed <= 1.6 and naive_speed >= 1.4 * speed
-    assert bump <= 2.4 and naive_bump >= 2.0 * bump
+    assert bump <= 2.3 and naive_bump >= 2.0 * bump
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_feet_are_hardly_faster_than_captured(source):
     clip = SOURCES[source]()
     planned = plan(clip, Options(), ground=ground_of("level", clip))
-    assert top_speed(planned.ankles) <= 1.25 * top_speed(clip.ankles)
+    assert top_speed(planned.ankles) <= 1.2 * top_speed(clip.ankles)
 
 
 @pytest.mark.parametrize("amount", [0.02, 0.1, 0.3])

@@ -135,6 +135,27 @@ def eased(t: np.ndarray) -> np.ndarray:
     return t * t * (3.0 - 2.0 * t)
 
 
+_RAMP = 0.25
+"""Part of the way over from one known run to the next in which a correction gets as fast as it gets: at its ends it
+changes hardly as abruptly as a cubic does, and it is a ninth slower in its middle, where feet are fastest."""
+
+
+def _ramped(
+    count: int, start: np.ndarray, start_slope: np.ndarray, end: np.ndarray, end_slope: np.ndarray
+) -> np.ndarray:
+    """As `hermite`, at a constant speed in the middle."""
+    before, after = count * start_slope, count * end_slope
+    along = (end - start - 0.5 * _RAMP * (before + after)) / (1.0 - _RAMP)
+    t = (np.arange(1, count) / count)[:, None]
+    rising, falling = np.minimum(t, _RAMP), np.maximum(t - 1.0 + _RAMP, 0.0)
+    return (
+        start
+        + along * t
+        + (before - along) * rising * (1.0 - 0.5 * rising / _RAMP)
+        + 0.5 * (after - along) * falling**2 / _RAMP
+    )
+
+
 def bridged(
     values: np.ndarray, known: np.ndarray, slopes: np.ndarray, frames_to_fade: Callable[[np.ndarray], int]
 ) -> np.ndarray:
@@ -160,7 +181,7 @@ def bridged(
 
     for (_, last), (first, _) in pairwise(known_runs):
         if frames_to_fade(values[last]) + frames_to_fade(values[first]) >= first - last:
-            result[last + 1 : first] = hermite(first - last, values[last], slopes[last], values[first], slopes[first])
+            result[last + 1 : first] = _ramped(first - last, values[last], slopes[last], values[first], slopes[first])
         else:
             fade_out(last, first)
             fade_in(first, last)

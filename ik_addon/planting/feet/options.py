@@ -185,7 +185,7 @@ SLIDE_RANGE = (0.12, 0.4)
 
 SETTLE_TIME = 0.06
 """A lock begins and ends up to so much later and earlier than the contact, where the foot has not arrived yet."""
-SETTLE_RADIUS = 0.01
+SETTLE_RADIUS = 0.0085
 """Distance from the resting place at which it has arrived. Locked before, the leg reaches ahead and the knee pops."""
 ARRIVED = 0.15
 """Distance from that place from which on a point that is faster than one that stands is still coming, or going."""

@@ -27,6 +27,8 @@ def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> n
             for first, last in runs(own):
                 own[first : last + 1] &= not held[leg, first : last + 1].all()
         if not sole.is_point(leg):
+            length = np.linalg.norm(sole.points[leg, BALL] - sole.points[leg, HEEL]) / clip.size
+            found[leg, HEEL] &= heights[leg, BALL] - heights[leg, HEEL] <= TOES_UP * length
             for first, last in runs(found[leg].any(axis=0)):
                 _keep_first_heel(found[leg, :, first : last + 1], clip.fps)
     return found
@@ -75,6 +77,12 @@ def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:
     return "LIES" if lies(clip).mean() > 0.5 else ""
 
 
+TOES_UP = 0.87
+"""Part of its sole by which the ball of a foot is higher than its heel, at 60 degrees, from which on its heel does not
+stand: the foot of one who gets up points to the sky."""
+PUSH_OFF = 0.2
+"""A heel that comes back for so many seconds, while its ball stands, is not about to leave with it: who stands shifts
+from one foot to the other, and bends over."""
 HIGH = 0.05, 0.07
 """Height of heel and ball over their lowest places in a contact, leg lengths, at which they touch no more."""
 
@@ -88,10 +96,10 @@ def _drop_lifted(contact: np.ndarray, heights: np.ndarray, high: float) -> None:
 
 
 def _keep_first_heel(stance: np.ndarray, fps: float) -> None:
-    """Drop the contacts of a heel in a stance (2, n) after the first: once it is up, only a swing brings it back."""
+    """Drop the short contacts of a heel in a stance (2, n) after the first: in a step only a swing brings it back."""
     heels = list(_joined(runs(stance[HEEL]), fps))
     for first, last in heels[1:]:
-        if stance[BALL, first : last + 1].any():
+        if stance[BALL, first : last + 1].any() and (last - first + 1) / fps < PUSH_OFF:
             stance[HEEL, first : last + 1] = False
 
 

@@ -142,6 +142,7 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
     places = sole.places(seen.ankles, seen.feet) / clip.size
     speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
     if not velocity.any():
+        felt = touching.copy()
         pace = float(np.linalg.norm(way_a_second(clip))) / clip.size
         for leg, point in np.ndindex(touching.shape[:2]):
             own, rates = touching[leg, point], speeds[leg, point]
@@ -152,6 +153,8 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
             for first, last in runs(own):
                 if np.median(rates[first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
                     own[first : last + 1] = False
+        # A foot slides as a whole, unless it turns about the point that stays.
+        touching &= ~((felt & ~touching)[:, ::-1] & (speeds > CREEPING))
     split_slides(touching, places, options, clip.fps)
     return Stage(clip, sole, ground, settled(seen, sole, touching))
 

@@ -162,8 +162,10 @@ Edit it, choose it as Path in Plant Feet, or press Update Feet"""
         frames = range(*planted) if planted else motion_frames(ob)
         if frames is None:
             raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
-        curve = yield from path_from_clip(context, _legs(ob, only_selected=False), frames)
-        return messages.PATH_MADE(object=curve.name)
+        curve, away = yield from path_from_clip(context, _legs(ob, only_selected=False), frames)
+        points, planted_on = len(curve.data.splines[0].bezier_points), (kept_settings(ob) or {}).get("path")
+        then = messages.PATH_UPDATE() if planted_on == curve.name else messages.PATH_CHOOSE()
+        return messages.PATH_MADE(object=curve.name, points=points, away=messages.LEG_LENGTHS(part=away), then=then)
 
 
 class ANALYTIC_IK_OT_plant_again(OfCurrentClip):
