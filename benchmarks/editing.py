@@ -1,4 +1,5 @@
 """Few keys and corrections on planted clips: `python -m benchmarks.editing FILE… [--clips WORD…] [--frames COUNT]`.
+With --write the table of docs/motion_figures.md is written.
 
 Each clip is planted, and its keys are made few by *Simplify Keys*; beside it what Blender's Decimate (Ratio) shows with
 as many key points on each control, and straight lines from key to key, divided where they are farthest off, with as
@@ -41,7 +42,7 @@ from ik_addon.planting.scene.simplify import all_keys, simplify_keys
 from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
 from ik_addon.solvers import ChainError
 
-from . import keys
+from . import keys, pages
 from .character.files import armature_of, importers
 from .planting import Legs, _set_rate, _slides
 
@@ -59,6 +60,14 @@ _TITLES = (
     "reach",
     "jerk",
     "ms: stance, air, body",
+)
+_WRITTEN = (
+    *_TITLES[:4],
+    "keys, Decimate",
+    "tips: ours; Decimate",
+    "knees",
+    "slide",
+    *("reach", "jerk", "s"),
 )
 _RATES = (1, 2, 4, 5)
 """Every so manieth frame of 120 a second."""
@@ -313,6 +322,12 @@ def _of_file(file: Path, words: Sequence[str], most: int, plain: bool) -> Iterat
                 yield from _rows(ob, f"{file.stem} {name}", frames[:most], plain)
 
 
+def _beside(ours: Sequence[str], decimate: Sequence[str]) -> list[str]:
+    """The cells of a clip in the document."""
+    tips, knees, slide = ("; ".join(row[k].split(", ")[0] for row in (ours, decimate)) for k in (6, 7, 9))
+    return [*ours[:4], decimate[2].split(" → ")[1], tips, knees, slide, ours[10], ours[11], ours[4]]
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
@@ -322,13 +337,18 @@ def main() -> None:
     )
     parser.add_argument("--frames", type=int, default=480, metavar="COUNT", help="the first of each clip")
     parser.add_argument("--plain", action="store_true", help="nothing beside it")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/motion_figures.md")
     options = parser.parse_args()
     ik_addon.register()
     print(f"Blender {bpy.app.version_string}\n\n| {' | '.join(_TITLES)} |\n|{' --- |' * len(_TITLES)}")
+    found: dict[str, list[Sequence[str]]] = {}
     for file in options.files:
         rows = _of_arrays if file.suffix == ".npz" else _of_file
         for row in rows(file, options.clips, options.frames, options.plain):
             print(f"| {' | '.join(row)} |", flush=True)
+            found.setdefault(row[0], []).append(row)
+    page = pages.Page("motion_figures.md", options.write and not options.plain)
+    page.put("few keys", pages.table(_WRITTEN, (_beside(*own[:2]) for own in found.values() if len(own) == 3)))
 
 
 if __name__ == "__main__":

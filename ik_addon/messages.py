@@ -564,8 +564,8 @@ CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
 SIMPLIFIED = Done(
-    "{keys} keys instead of {before}, frames {first}-{last}. Tips are within {tips:.2%} of a leg, knees within "
-    "{knees:.1%}, and feet stand within {slide:.3%}"
+    "{keys} keys instead of {before}, frames {first}-{last}. Ends of chains are within {tips:.2%} of a leg, knees "
+    "within {knees:.1%}, and feet stand within {slide:.3%}"
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done(
@@ -585,10 +585,14 @@ TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first
 LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart{turned}")
 LOOP_TURNED = Part(". The body turned by {angle:.0f}° and turns back in it: choose a range that goes straight")
 LOOP_FAR = OfArmature(
-    "the ends of frames {first}-{last} are {distance} apart. Choose a range that goes straight and nearly repeats."
+    "the ends of frames {first}-{last} are {distance} apart{also}. Choose a range that goes straight and nearly "
+    "repeats."
 )
-JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
+NO_CYCLE = Part(", and nothing in them repeats after a few steps")
+JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there{jerk}")
+JOINED_JERK = Part(". The knee of '{tip}' jerks at frame {frame}, {times:.1f} times as much as in either clip")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
+CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")
 NO_JOINT = OfArmature(
     "the same feet never stand near the end of one clip and near the start of the other. Choose clips that overlap by "
@@ -611,6 +615,9 @@ BEFORE_CORRECTIONS = Note("As planted, without corrections")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by {shift} ({part:.1%})")
 ON_PATH = Note("Path '{object}': {end} of {length}")
+WALKED_PATH = Note(
+    "Path '{object}': from {start:.3g} to {end:.3g} of {length:.3g}, {left:.3g} left, stride {stride:.3g}"
+)
 BEYOND_PATH = Note("The clip goes straight on {beyond} beyond path '{object}'. Turn on Fit to Path to end there.")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
@@ -717,6 +724,7 @@ NOT_EDITABLE_HERE = Note(
 )
 OVERRIDDEN_HERE = Note("Linked or overridden: its controls are Empties")
 LINKED_HERE = Note("Linked: the chains follow their targets. To edit them, make a library override")
+LINKED_BARE = Note("Linked. To rig it, make a library override")
 
 # Problems cured
 
@@ -810,7 +818,9 @@ STRIPS_NOT_FOLLOWED = OfArmature(
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
-PATH_MADE = Done("Drew the path '{object}'")
+PATH_MADE = Done("Drew the path '{object}' with {points} points, up to {away} from the clip's way{then}")
+PATH_UPDATE = Part(". Move some, and click Update Feet")
+PATH_CHOOSE = Part(". Move some, and choose it as Path in Plant Feet")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
@@ -841,7 +851,7 @@ NO_LEG_OR_ARM_SELECTED = OfArmature(
     "no leg or arm to rig was found among its selected bones{why}. Clear the selection to search all bones."
 )
 RIGIFY_MOVES_LIMBS = OfArmature("Rigify moves its limbs by constraints. Use Convert Blender IK instead.")
-IS_NONE = Part(". '{bone}' is not one: {why}")
+IS_NONE = Part(". No limb ends at '{bone}': {why}")
 NOT_LIMBS = Clause(
     "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
     'under "legs" and "arms".'
@@ -1012,12 +1022,12 @@ MOTION_WITHOUT_SKIN = Clause(
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
 CLIP = Part("Clip '{clip}'")
 NO_CLIP = Refusal(
-    "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Follow "
-    "Motion."
+    "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Snap "
+    "IK to FK."
 )
 NO_SUCH_CLIP = Refusal(
     "Armature '{armature}' has no clip '{clip}', or its controls have no keys in it. Look at the name, or assign the "
-    "clip and click Follow Motion."
+    "clip and click Snap IK to FK."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
 NO_CHAIN_IMPORTED = Clause(

@@ -1,6 +1,7 @@
 """`plant --path`: captures walk along a curve of their file, of another one, or through points in a text."""
 
 import json
+import re
 from pathlib import Path
 
 import bpy
@@ -56,8 +57,11 @@ def hips_over() -> np.ndarray:
     return np.array(found, float)
 
 
-def test_points_and_the_curve_of_another_file_are_one_path(folder):
+def test_points_and_the_curve_of_another_file_are_one_path(folder, capsys):
     assert plant(folder, str(folder / "way.json")) == 0
+    assert re.search(
+        r"walk.bvh: Path 'way': from 0 to [.\d]+ of [.\d]+, [.\d]+ left, stride 1$", capsys.readouterr().out, re.M
+    )
     ob = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     assert kept_settings(ob)["path"] == "way" and "way" in bpy.data.objects
     through = hips_over()

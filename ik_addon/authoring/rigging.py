@@ -316,7 +316,7 @@ def _follow_motion(
     tips = [ob.pose.bones[one.limb.bones[-1]] for one in rigged]
     # A limb without keys of its own may be carried by others that have them.
     names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
-    clips = [] if is_layered(ob) else [clip for clip in clips_of(ob) if clip.action.is_editable]
+    clips = [] if is_layered(ob) else [clip for clip in clips_of(ob, sources=True) if clip.action.is_editable]
     if len(clips) < 2:
         frames = motion_frames(ob) if has_keys(ob, names) else None
         if frames is None:
@@ -381,7 +381,7 @@ def _key_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]], frame: 
 
 def _have_motion(ob: bpy.types.Object, names: Sequence[str]) -> bool:
     """Whether keys move one of these bones, in what plays or in one of several clips: then controls get keys too."""
-    clips = clips_of(ob)
+    clips = clips_of(ob, sources=True)
     if len(clips) < 2:
         # A pose that is keyed once is no motion.
         return has_keys(ob, names) and motion_frames(ob) is not None

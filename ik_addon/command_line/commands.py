@@ -216,6 +216,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
                 late.append(bare_entry(error=str(error)))
             continue
         entries += report["files"]
+        _say_walked(file, report["files"])
         planted.append((ob, span_of(report["files"])))
     if not planted and not reasons:
         return [bare_entry(left_out=" ".join(still), nothing=True)]
@@ -231,6 +232,14 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if late or any(entry["error"] for entry in entries):
         say(messages.OF(whose=file, said=messages.SAVED_IN_PART()))
     return entries + late
+
+
+def _say_walked(file: Path, entries: Sequence[dict]) -> None:
+    """How far clips walk along their path."""
+    for walked in filter(None, (entry.get("path") for entry in entries)):
+        given = {name: walked[name] for name in ("object", "start", "end", "length", "stride")}
+        left = max(0.0, walked["length"] - walked["end"])
+        say(messages.OF(whose=file, said=messages.WALKED_PATH(**given, left=left)))
 
 
 def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:

@@ -48,6 +48,9 @@ of either."""
 SPEED_TIME = 0.1
 """Seconds over which a difference in speed counts as the difference in place that it makes."""
 
+_JERK = 1.25
+"""Times as much as in either clip a knee may change its speed before it is worth a word."""
+
 
 @dataclass(frozen=True)
 class _Joint:
@@ -139,11 +142,11 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     own = [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name in keyed]
     seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *own])]
     frames = frames_of_clip(ob, seen)
-    first = yield from part_of(_side(context, ob, legs, frames), 0, 4)
+    first = yield from part_of(_side(context, ob, legs, frames), 0, 5)
     with clip_playing(ob, other, channels_of_clips(ob)):
         later = frames_of_clip(ob, seen)
-        second = yield from part_of(_side(context, ob, legs, later), 1, 4)
-        after = yield from part_of(filmed(context, ob, seen, later), 2, 4)
+        second = yield from part_of(_side(context, ob, legs, later), 1, 5)
+        after = yield from part_of(filmed(context, ob, seen, later), 2, 5)
     joint = _joint_of(ob, *(walk_of(each) for each in (first, second)))
 
     def moved(before: Film) -> Mapping[Control, Rows]:
@@ -151,9 +154,11 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
 
     at = [frames[joint.row], later[joint.following]]
     frames = range(frames.start, frames.start + joint.row + len(later) - joint.following)
-    yield from part_of(made_of_clip(context, ob, seen, moved, "joined", frames), 3, 4)
+    yield from part_of(made_of_clip(context, ob, seen, moved, "joined", frames), 3, 5)
     contacts = np.array(joint.joined(first.contacts.T, second.contacts.T)).T
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], contacts, frames)
+    made = yield from part_of(shown(context, ob, legs, frames), 4, 5)
+    jerk = _jerk(made, (first.clip, second.clip))
     return {
         "armature": ob.name,
         "action": ob.animation_data.action.name,
@@ -161,10 +166,20 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
         "frames": [frames.start, frames.stop - 1],
         "joint": at,
         "difference": joint.apart,
+        "jerk": jerk and {"tip": legs[jerk[0]].tip, "frame": frames[jerk[1]], "times": jerk[2]},
     }
 
 
 join_clips = at_once(clips_joined)
+
+
+def _jerk(made: LegMotion, clips: Sequence[LegMotion]) -> tuple[int, int, float] | None:
+    """The leg and row at which a knee changes its speed by frame more than any does in the clips it is made of, and how
+    many times as much; None: none does."""
+    changes, *usual = (np.linalg.norm(np.diff(each.knees, 2, axis=1), axis=-1) for each in (made, *clips))
+    most = max(each.max(initial=0.0) for each in usual)
+    leg, row = np.unravel_index(changes.argmax(), changes.shape)
+    return (int(leg), int(row) + 1, float(changes.max() / most)) if changes.max() > _JERK * most > 0.0 else None
 
 
 def _rows_of(

@@ -33,6 +33,7 @@ from ..rig.blender.rotations import (
     raw_values,
     rotation_in,
 )
+from ..rig.data.control_clips import controls_follow, plays_another_clip
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.body import bodies_above
 from ..rig.status.problems import check_changeable
@@ -314,8 +315,11 @@ def made_of_clip(
     check_changeable(ob)
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
     only, frames = frames, frames_of_clip(ob, controls) if frames is None else frames
+    controls_follow(ob)
     for each in objects:
         check_keyable(each, "COPY")
+        if each != ob and plays_another_clip(ob, each):
+            raise ChainError(messages.CONTROL_ELSEWHERE(armature=ob.name, control=each.name))
     with all_or_nothing(objects) as undo:
         undo.nothing_more_is_made()
         film = yield from filmed(context, ob, controls, frames)

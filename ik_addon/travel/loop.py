@@ -180,11 +180,11 @@ class _Feet:
 
 
 class EndsApartError(ChainError):
-    """The ends of a clip are too far apart for a cycle. Has what was seen of it, and its feet."""
+    """The ends of a clip are too far apart for a cycle. Has what was seen of it, its feet, and how far they are."""
 
-    def __init__(self, sentence: str, film: Film, feet: _Feet) -> None:
+    def __init__(self, sentence: str, film: Film, feet: _Feet, difference: float) -> None:
         super().__init__(sentence)
-        self.film, self.feet = film, feet
+        self.film, self.feet, self.difference = film, feet, difference
 
 
 def clip_looped(
@@ -205,10 +205,13 @@ def clip_looped(
     try:
         return (yield from _looped(context, ob, body, whole, False))
     except EndsApartError as error:
-        film, feet = error.film, error.feet
-        found = _cycle_in(context, film, feet, body_of(ob, body)) if cycle == "AUTO" else None
-        if found is None:
+        if cycle != "AUTO":
             raise
+        film, feet, difference = error.film, error.feet, error.difference
+        found = _cycle_in(context, film, feet, body_of(ob, body))
+        if found is None:
+            words = _far_words(film, feet, difference, messages.NO_CYCLE())
+            raise EndsApartError(words, film, feet, difference) from error
     return (yield from _looped(context, ob, body, found, True))
 
 
@@ -241,7 +244,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
         goes, wanted = _wanted(film, line, controls, feet, free, fps)
         differences.append(_difference(film, goes))
         if differences[0] > _FAR * size_of(film):
-            raise EndsApartError(_far_words(film, feet, differences[0]), film, feet)
+            raise EndsApartError(_far_words(film, feet, differences[0]), film, feet, differences[0])
         turned.append(float(headings_of(turns_in(np.linalg.inv(goes) @ film.world(line[-1])))[-1]))
         rows = rows_for(film, wanted)
         for control in own:
@@ -267,9 +270,9 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
     }
 
 
-def _far_words(film: Film, feet: _Feet, difference: float) -> str:
-    """That the ends of what was seen are too far apart, with the distance."""
-    given = {"armature": film.ob.name, "first": film.frames[0], "last": film.frames[-1]}
+def _far_words(film: Film, feet: _Feet, difference: float, also: str = "") -> str:
+    """That the ends of what was seen are too far apart, with the distance. also: what else is said."""
+    given = {"armature": film.ob.name, "first": film.frames[0], "last": film.frames[-1], "also": also}
     if feet.clip is None:
         return messages.LOOP_FAR(distance=f"{difference:.3g}", **given)
     part = messages.LEG_LENGTHS(part=difference / float(np.max(feet.clip.reaches)))

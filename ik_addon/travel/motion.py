@@ -260,16 +260,18 @@ HAPPENS = 0.25
 COMES_BACK = 0.5
 """Of how far a cycle goes from its beginning: its end is no farther from that."""
 AS_GOOD = 1.25, 0.02
-"""How near ends are is seen beside how far the cycle goes. The shortest is taken that is up to this many times as far
-apart as the best one, plus this."""
+"""How near ends are is seen beside how far the cycle goes. The shortest, in steps if it has any, is taken that is up to
+this many times as far apart as the best one, plus this."""
 ALONG = 0.5
 """A bone travels with the body if it goes this part of the body's way at least."""
+MOST_LIFTS = 3
+"""A cycle is one step of each leg, or a few: so often one is lifted at most."""
 MOST = 1500
 """Frames that are compared with each other at most; of longer clips every so many is."""
 
 
 def best_cycle(places: np.ndarray, body: np.ndarray, locked: np.ndarray, fps: float) -> tuple[int, int] | None:
-    """The first and last row of the best cycle in T frames; None if the clip is too short for one.
+    """The first and last row of the best cycle in T frames; None if there is none.
 
     places: (T, n, 3), of the bones in the world. body: (T, 3), of what travels, whose way over the ground does not
     count. locked: (legs, T) bool, when each foot stands.
@@ -281,7 +283,14 @@ def best_cycle(places: np.ndarray, body: np.ndarray, locked: np.ndarray, fps: fl
         return None
     ahead = np.triu(away)
     farthest = np.maximum.accumulate(ahead, axis=1)
-    happens = (farthest >= HAPPENS * np.median(away)) & (away <= COMES_BACK * farthest) & (farthest > 0.0)
+    lifts = np.cumsum(np.pad(locked[:, :-1] & ~locked[:, 1:], ((0, 0), (1, 0))), axis=1)[:, ::step]
+    most = (lifts[:, None] - lifts[:, :, None]).max(axis=0, initial=0)
+    happens = (
+        (most <= MOST_LIFTS)
+        & (farthest >= HAPPENS * np.median(away))
+        & (away <= COMES_BACK * farthest)
+        & (farthest > 0.0)
+    )
     rows, columns = np.nonzero(np.triu(happens, least))
     if not len(rows):
         return None
@@ -289,7 +298,8 @@ def best_cycle(places: np.ndarray, body: np.ndarray, locked: np.ndarray, fps: fl
     times, plus = AS_GOOD
     good = found <= times * found.min() + plus
     rows, columns, found = rows[good], columns[good], found[good]
-    best = np.lexsort((found, columns - rows))[0]
+    steps, lengths = most[rows, columns], columns - rows
+    best = np.lexsort((found, np.where(steps, 0, lengths), steps))[0]
     return int(rows[best]) * step, int(columns[best]) * step
 
 

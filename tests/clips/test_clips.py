@@ -20,7 +20,7 @@ from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..rig.rigs import new_empty, update
-from ..scenes import action_state, curve_bags, curves_of, go_to, select, without_handlers
+from ..scenes import action_state, curve_bags, curves_of, go_to, select, whole_state, without_handlers
 from .characters import (
     AMOUNTS,
     FRAMES,
@@ -100,6 +100,28 @@ def test_every_clip_is_carried_to_the_controls(as_bones, strips):
     # In any order, and each again.
     assert farthest(before, all_shown(ob)) < NEAR
     assert farthest(before, all_shown(ob, names=reversed(AMOUNTS))) < NEAR
+
+
+@as_bones
+def test_a_clip_from_which_another_was_made_is_carried_too(as_bones):
+    ob = new_character()
+    before, (source, made, *_) = all_shown(ob), AMOUNTS
+    mark_made(bpy.data.actions[made], bpy.data.actions[source])
+    show(ob, made)
+    assert source not in names_of(ob)
+    assert sorted(rig_legs(bpy.context, ob, as_bones=as_bones).followed.clips) == sorted(AMOUNTS)
+    assert farthest(before, all_shown(ob)) < NEAR
+
+
+def test_what_would_change_another_clip_is_refused_and_leaves_nothing(capfd):
+    ob = rigged_character(as_bones=False)
+    new_clip(ob, "walk.later")
+    update()
+    select(ob)
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"plays another clip\. Use Snap IK to FK in this one first"):
+        bpy.ops.analytic_ik.make_loop()
+    assert whole_state() == before
 
 
 def test_clips_that_the_controls_do_not_carry_are_named(monkeypatch, capfd):

@@ -115,6 +115,26 @@ def test_a_foot_stands_by_its_place_at_rest():
     assert set(api.grab(ob, "hips", low)["held"]) == {"foot.R"}
 
 
+@pytest.mark.parametrize(("down", "stands"), [(0.85, True), (0.0, False), (-0.85, False), (1.3, True)])
+def test_a_foot_that_stands_on_its_toes_stands(down, stands):
+    """Its heel and ball are up; its toes are on the ground, or in it as in many clips."""
+    ob = person()
+    enter("POSE", ob, "hips")
+    api.grab(ob, "foot.R", head_of(ob, "foot.R") + Vector((0.0, 0.0, 0.06)))
+    toe = ob.pose.bones["toe.R"]
+    toe.rotation_mode = "XYZ"
+    for sign in (1.0, -1.0):
+        toe.rotation_euler.x = sign * down
+        update()
+        if (toe.tail.z - toe.head.z) * down <= 0.0:
+            break
+    low = head_of(ob, "hips") - Vector((0.0, 0.0, 0.1))
+    assert ("foot.R" in api.grab(ob, "hips", low)["held"]) == stands
+    update()
+    # What stood, stays so while the pose is edited.
+    assert not stands or "foot.R" in api.grab(ob, "hips", low)["held"]
+
+
 @pytest.mark.versions
 def test_the_pin_operator_goes_back_to_automatic(ob):
     foot, hand = ob.pose.bones["foot.L"], ob.pose.bones["hand.L"]

@@ -6,6 +6,7 @@ from mathutils import Vector
 
 from ik_addon import api, messages
 from ik_addon.grabbing.scene.posing import GrabSession
+from ik_addon.grabbing.scene.reading import GrabBody
 from ik_addon.grabbing.solving.drag import Drag, GrabOptions
 from ik_addon.solvers import ChainError
 
@@ -67,6 +68,19 @@ def test_a_bone_whose_parent_is_scaled_unevenly():
     ob.pose.bones["hips"].scale = (1.0, 1.3, 1.0)
     update()
     assert refused(ob, Drag("CHEST")) == messages.GRAB_UNEVEN(bone="hips")
+
+
+@pytest.mark.parametrize(
+    ("bone", "size", "sheared"), [("thigh.L", 1.03, True), ("foot.L", 1.03, False), ("hips", 1.0001, False)]
+)
+def test_where_a_leg_is_sheared_nothing_is_offered(bone, size, sheared):
+    ob = person()
+    ob.pose.bones[bone].scale = (1.0, size, 1.0)
+    update()
+    body = GrabBody(ob, bpy.context.evaluated_depsgraph_get())
+    assert body.is_sheared(ob) == sheared
+    if sheared:
+        assert refused(ob, Drag("LIMB", 0)) == messages.GRAB_UNEVEN(bone=bone)
 
 
 def test_noise_in_the_scale_of_a_clip_is_no_reason():

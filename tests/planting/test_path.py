@@ -1,6 +1,7 @@
 """Plant Feet along a curve in Blender: measured on evaluated bones."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from math import cos, sin
 
@@ -10,13 +11,19 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.planting import Ground, Options, plant
+from ik_addon.planting.feet.along_path import along_path, brought
+from ik_addon.planting.feet.anchors import anchors_of, joined
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.path import path_of
+from ik_addon.planting.feet.walk import Walk
 from ik_addon.planting.scene.footprints import footprints_of
-from ik_addon.planting.scene.path import points_of
+from ik_addon.planting.scene.path import curve_of, points_of
 from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.ui.panels.motion import ANALYTIC_IK_PT_planting
 
 from ..scenes import curves_of, go_to, select, sliding_walk
 from ..ui.layouts import drawn
+from . import clips
 from .curves_drawn import curve_through
 from .standing import FRAMES, LEG, feet_over, keys_of, slides, world_of
 
@@ -315,3 +322,26 @@ def test_a_walk_whose_time_is_stretched_stands_along_a_path(walker):
     report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), options=Options(anyway=True))
     assert report["path"]["end"] > 0.5 * LEG
     assert slides(walker, report, FRAMES) < 1e-5
+
+
+@pytest.mark.parametrize("bend", [0.0, 2.0])
+@pytest.mark.parametrize("back", [0, 40])
+def test_the_path_of_a_clip_runs_along_its_way_also_where_it_first_steps_back(back, bend):
+    clip, truth = clips.walk(fps=30.0, seconds=6.0)
+    rows = np.r_[back:0:-1, : clip.frame_count]
+    turned = {name: getattr(clip, name)[:, rows] for name in ("hips", "knees", "ankles", "balls", "feet")}
+    clip, contacts = replace(clip, **turned), truth[..., rows]
+    own = Walk(clip, sole_of(clip), anchors_of(clip, sole_of(clip), joined(clip, sole_of(clip), contacts), None))
+    points = np.stack((np.linspace(0.0, 9.0, 60), bend * np.cos(np.linspace(0.0, 6.0, 60))), axis=1)
+    there = brought(own, along_path(own, path_of(points, False, 0.02, own.stride), None, Options()), Options()).clip
+    sole = sole_of(there)
+    walk = Walk(there, sole, anchors_of(there, sole, joined(there, sole, contacts), None))
+    curve, away = curve_of(walk, "Way", bpy.context.scene)
+    ways = walk.way.at(np.arange(there.frame_count))[2]
+    strides = np.ptp(ways) / walk.stride
+    assert walk.way.length > 0.0 and strides > 3.0
+    assert strides + 0.5 <= len(curve.data.splines[0].bezier_points) <= 4.0 * strides + 1.5
+    through = points_of(curve)[0][:, :2]
+    hips = there.hips.mean(axis=0)[:, None, :2]
+    far = np.linalg.norm(hips - through, axis=2).min(axis=1).max()
+    assert far < 0.2 * there.size and away < 0.1

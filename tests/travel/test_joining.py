@@ -1,5 +1,8 @@
 """Clips one after the other: each plays as before, but for a step at the joint; feet that stand stand as before."""
 
+import re
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.limbs import key_contacts, keyed_contacts
 from ik_addon.rig.blender.clips import motion_frames
-from ik_addon.travel import join_clips, put_in_place
+from ik_addon.travel import join_clips, joining, put_in_place
 
 from ..rig.rigs import update
 from ..scenes import EXACT, go_to, select, whole_state
@@ -62,6 +65,7 @@ def test_each_clip_plays_as_it_did_but_for_a_step(chains):
     ob, before, after, report, now = joined(chains)
     row, following = (frame - FIRST.frames.start for frame in report["joint"])
     assert motion_frames(ob) == range(report["frames"][0], report["frames"][1] + 1)
+    assert report["jerk"] is None
     # The first, up to the joint; the second, moved as a whole over the ground, from a step after it.
     for name in before:
         assert np.abs(now[name][: row + 1] - before[name][: row + 1]).max() < EXACT
@@ -117,6 +121,17 @@ def test_clips_of_which_no_foot_stands_where_they_meet_are_joined_in_the_air():
 def play(ob: bpy.types.Object, name: str) -> None:
     ob.animation_data.action = bpy.data.actions[name]
     update()
+
+
+def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
+    ob = with_two_clips("no chains")
+    select(ob)
+    # Where poses are not alike, and nothing of the difference passes, the second clip begins with a jump.
+    found = joining._joint_of
+    monkeypatch.setattr(joining, "_joint_of", lambda *given: replace((at := found(*given)), following=at.following + 8))
+    monkeypatch.setattr(joining._Joint, "left", lambda self, leg, apart, faster: np.zeros((1, 1)) * apart)
+    assert bpy.ops.analytic_ik.join_clips(clip="next") == {"FINISHED"}
+    assert re.search(r"The knee of 'shin.[LR]' jerks at frame \d+, \d+.\d times as much as", capfd.readouterr().out)
 
 
 def test_what_cannot_be_joined_is_refused():

@@ -266,6 +266,17 @@ def test_the_best_cycle_is_the_one_that_was_hidden(seed):
     assert abs(found[0] - first) <= 2 and found[1] - found[0] == length
 
 
+def test_a_cycle_is_a_few_steps_even_where_more_of_them_end_alike():
+    """Steps that nearly repeat, in what comes back exactly after many of them, as after a walk to the side and back."""
+    t = np.arange(241)
+    steps, around = 2.0 * np.pi * t / 24, 2.0 * np.pi * t / 192
+    places = np.stack([np.sin(steps), np.cos(steps), 0.0 * t], axis=1)[:, None] + [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    places[:, 1] += np.stack((np.sin(around), np.cos(around), 0.0 * t), axis=1)
+    locked = np.array((t % 24 < 12, t % 24 >= 12))
+    first, last = best_cycle(places, np.zeros((241, 3)), locked, 24.0)
+    assert abs(last - first - 24) <= 2
+
+
 def test_a_foot_that_stands_at_one_end_alone_is_no_cycle():
     t = np.arange(97) * 2.0 * np.pi / 24
     places = np.stack([np.sin(t), np.cos(t), 0 * t], axis=1)[:, None] + np.array([[0, 0, 0], [0, 0, 1.0]])

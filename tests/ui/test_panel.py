@@ -451,6 +451,12 @@ def test_a_linked_armature_says_that_its_chains_follow_and_how_to_edit_them(tmp_
     assert "object.make_override_library" in shown.operators
 
 
+def test_a_linked_armature_without_chains_says_nothing_of_chains(tmp_path):
+    select(link_from_library(new_armature("bare", [BoneSpec("a", (0, 0, 0), (0, 0, 1))]), tmp_path))
+    said = drawn(panel.ANALYTIC_IK_PT_sidebar).text()
+    assert "Linked. To rig it, make a library override" in said and "follow" not in said
+
+
 @pytest.mark.parametrize("clicked", ["skin", "root"])
 def test_a_click_on_a_character_leads_to_its_armature(clicked):
     ob = leg().ob

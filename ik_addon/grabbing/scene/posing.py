@@ -64,7 +64,7 @@ class GrabSession(GrabBody):
         return {k: pin for k, pin in pins.items() if pin}
 
     def _pin(self, k: int, feet: bool = True) -> str | None:
-        return self.pin(self.ob, k, self.body.standing(self.body.bones.heads) if feet else ())
+        return self.pin(self.ob, k, self.body.standing(self.body.bones.heads, self.body.bones.tails) if feet else ())
 
     def toggle_pin(self, k: int) -> None:
         """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""

@@ -114,6 +114,13 @@ class GrabBody:
         is_row = parents[row[-1]] in (*line, -1) and parts.isdisjoint(row) and (len(row) > 1 or bone in parents)
         return tuple(reversed(row)) if is_row else ()
 
+    def is_sheared(self, ob: bpy.types.Object) -> bool:
+        """Whether legs are sheared, by bones in or above them that are scaled unevenly: then nothing can be grabbed."""
+        legs = [limb.links[-1] for limb in self.body.limbs if limb.is_lower]
+        above = {bone for leg in legs for bone in [*self.body.bones.above(leg)][1:]}
+        sizes = (ob.pose.bones[self.names[bone]].scale for bone in above)
+        return any(max(size) - min(size) > _NOISE * max(map(abs, size)) for size in sizes)
+
     def drag_of(self, bone: str, look: bool = False) -> Drag:
         """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. look: to
         where the head looks. Raises ChainError if there is no such bone, or nothing of these."""

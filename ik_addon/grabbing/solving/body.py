@@ -1,7 +1,8 @@
 """A body in the pose before: its limbs, the line from hips to chest, its neck, and how all of it stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import dist
 
 import numpy as np
 
@@ -16,6 +17,8 @@ _LYING = 0.5
 """Of the body's size: feet that are so much apart in height at rest do not stand there."""
 _MIDDLE = 0.05
 """Of the body's size: what is no farther from its middle is on neither side."""
+_LONGEST_TOE = 1.1
+"""Of the way from ankle to ball: a longer toe is none."""
 NECK = -1
 """Its number among the rows."""
 
@@ -64,11 +67,13 @@ class Body:
         self.rows = dict(enumerate(self.limbs)) | ({NECK: self.neck} if self.neck else {})
         self._legs = {k: limb for k, limb in enumerate(self.limbs) if limb.found.kind == "LEG"}
         self._levels = {bone: g.dot(at_rest[bone], bones.up) for limb in self._legs.values() for bone in limb.soles}
+        self._tips = dict(self._toe_tips())
         ankles = [self._levels[limb.soles[0]] for limb in self._legs.values()]
         if ankles and max(ankles) - min(ankles) >= _LYING * self.size:
             # It lies at rest, where else all feet stand.
             self._levels = dict.fromkeys(self._levels, 0.0)
-        self.lifts = self._lifts(bones.heads)
+            self._tips = {}
+        self.lifts = self._lifts(bones.heads, bones.tails)
 
     def _neck_links(self, heads: Sequence[int], middle: g.Point) -> list[int]:
         """From the chest to the head, which is named so; else the longest row of connected bones in its middle that
@@ -83,14 +88,29 @@ class Body:
         named = [ways[bone] for bone in heads if bone in ways]
         return min(named, key=len, default=max(rows, key=len, default=[]))
 
-    def _lifts(self, heads: Sequence[g.Point]) -> dict[int, float]:
+    def _toe_tips(self) -> Iterator[tuple[int, tuple[int, float]]]:
+        """By their numbers the legs whose toe ends at its tip: the toe, and how high that is at rest. Importers guess
+        tails: a tip is on the level of the toe, and not far from it."""
+        bones = self.bones
+        for k, limb in self._legs.items():
+            toe, foot = limb.found.toe, limb.found.end
+            size = dist(bones.heads[toe], bones.tails[toe])
+            away = size * g.dot(point(bones.at_rest[toe, :3, 1]), bones.up)
+            longest = _LONGEST_TOE * dist(bones.heads[toe], bones.heads[foot])
+            if min(toe, foot) >= 0 and abs(away) < 0.5 * size and size <= longest:
+                yield k, (toe, self._levels[toe] + away)
+
+    def _lifts(self, heads: Sequence[g.Point], tails: Sequence[g.Point]) -> dict[int, float]:
         up, levels = self.bones.up, self._levels
         lifts = {k: min(g.dot(heads[bone], up) - levels[bone] for bone in limb.soles) for k, limb in self._legs.items()}
-        return {k: lift - min(lifts.values()) for k, lift in lifts.items()}
+        ground = min(lifts.values(), default=0.0)
+        tips = {k: g.dot(tails[toe], up) - level for k, (toe, level) in self._tips.items()}
+        # A foot that stands on its toes has them down, and in the ground in many clips.
+        return {k: max(0.0, min(lift, tips.get(k, lift)) - ground) for k, lift in lifts.items()}
 
-    def standing(self, heads: Sequence[g.Point]) -> set[int]:
-        """The legs with a foot on the ground where bones begin there."""
-        return {k for k, lift in self._lifts(heads).items() if lift <= _ON_GROUND * self.limbs[k].reach}
+    def standing(self, heads: Sequence[g.Point], tails: Sequence[g.Point]) -> set[int]:
+        """The legs with a foot on the ground where bones begin and end there."""
+        return {k for k, lift in self._lifts(heads, tails).items() if lift <= _ON_GROUND * self.limbs[k].reach}
 
 
 def _forward(found: Sequence[FoundParts], heads: Sequence[g.Point], bones: Skeleton) -> g.Point:

@@ -88,12 +88,13 @@ def _at_height(places: np.ndarray, heights: np.ndarray | float) -> np.ndarray:
     return np.concatenate((places, np.broadcast_to(heights, places[..., :1].shape)), axis=-1)
 
 
-def along_path(walk: Walk, path: GroundPath, base: GroundPath | None, options: Options) -> AlongPath:
-    """Where on a path a walk goes, as options say. base: as the path was made of this walk; None: it was drawn."""
+def along_path(walk: Walk, path: GroundPath, base: GroundPath | None, options: Options, back: float = 0.0) -> AlongPath:
+    """Where on a path a walk goes, as options say. base: as the path was made of this walk; None: it was drawn. back:
+    how far behind its first place the walk goes there, world units."""
     stride = options.path_stride
     if options.path_fit and walk.way.length > NO_WAY * walk.clip.size:
-        stride = max((path.length - options.path_offset) / walk.way.length, SHORTEST_STRIDE)
-    return AlongPath(path, stride, options.path_offset, options.path_lean, base)
+        stride = max((path.length - options.path_offset) / (back + walk.way.length), SHORTEST_STRIDE)
+    return AlongPath(path, stride, options.path_offset + stride * back, options.path_lean, base)
 
 
 SHORTEST_STRIDE = 0.01

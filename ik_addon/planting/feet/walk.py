@@ -165,6 +165,9 @@ class Walk:
         ways, asides = np.concatenate(([0.0], np.cumsum(advances))), np.zeros(len(places))
         for t, move in enumerate(middle[:, 0] * moves[:, 1] - middle[:, 1] * moves[:, 0]):
             asides[t + 1] = (asides[t] + move) * np.exp(-abs(advances[t]) / (BACK_ON_WAY * self.clip.size))
+        if ways.max() < -ways.min():
+            # Ahead is where it goes farthest, not where its first steps lead.
+            headings, ahead, ways, asides = headings + np.pi, -ahead, -ways, -asides
         margin = 2 * self.step
         steps = np.arange(1.0, margin + 1.0)
         before, after = slope(ways, 1.0, SLOPE_TIME * self.clip.fps)[[0, -1]]

@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ... import messages
-from ...authoring.fk_frames import stepped
+from ...authoring.fk_frames import sampled_world, stepped
 from ...authoring.placing import Control, Placer, depth, keyed_control
 from ...bake.keys import check_keyable, check_unshared, key_times
 from ...bake.stepping import Steps
@@ -130,22 +130,23 @@ def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
     return matrices_of(quaternions_of(numbers, mode))
 
 
-def track_of(control: Control, frames: range, worlds: np.ndarray) -> ControlTrack:
-    """What a control does at frames, at which it is at these places (T, 4, 4) in the world."""
-    times, mode = key_times(frames).astype(float), control.owner.rotation_mode
-    thirds = numbers_at(control, np.interp(np.arange(3 * len(times) - 2) / 3.0, np.arange(len(times)), times).tolist())
-    numbers = thirds[::3]
+def track_of(control: Control, frames: range, worlds: np.ndarray, at_thirds: bool = False) -> ControlTrack:
+    """What a control does at frames, at which it is at these places (T, 4, 4) in the world. at_thirds: between them
+    too."""
+    times, mode, thirds = key_times(frames).astype(float), control.owner.rotation_mode, None
+    if at_thirds:
+        rows = np.arange(3 * len(times) - 2) / 3.0
+        thirds = numbers_at(control, np.interp(rows, np.arange(len(times)), times).tolist())
+    numbers = numbers_at(control, times.tolist()) if thirds is None else thirds[::3]
     local = np.tile(np.eye(4), (len(numbers), 1, 1))
     # What carries it is what is left of it, its own size taken off.
     local[:, :3, :3] = turned(mode, numbers[:, 3:]) * np.array(control.owner.scale)
     local[:, :3, 3] = numbers[:, :3]
     spaces = worlds @ np.linalg.inv(local)
-    if not any(kind == mode for kind, _ in curves_of(control)):
-        turn = turned(mode, numbers[:1, 3:])
-        return ControlTrack(
-            numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)), thirds[:, :3]
-        )
-    return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
+    if any(kind == mode for kind, _ in curves_of(control)):
+        return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
+    turn, thirds = turned(mode, numbers[:1, 3:]), None if thirds is None else thirds[:, :3]
+    return ControlTrack(numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)), thirds)
 
 
 def worlds_over(
@@ -160,9 +161,7 @@ def worlds_over(
     if simple:
         sampler = Sampler(frames)
         for each in asked:
-            world = sampler.worlds(each.ob)
-            world = world @ sampler.poses(each.ob, each.bone) if each.bone else world
-            found[each] = np.broadcast_to(world, (len(frames), 4, 4))
+            found[each] = np.broadcast_to(sampled_world(each, sampler), (len(frames), 4, 4))
         yield len(frames), len(frames)
         return found
     rows: dict[Control, list[np.ndarray]] = {each: [] for each in sorted(asked, key=depth)}

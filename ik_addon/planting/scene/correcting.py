@@ -49,7 +49,7 @@ from .kept_keys import (
     put_back,
     record,
 )
-from .keyed_moves import bring_back, keyed_moves, remember_keys
+from .keyed_moves import are_remembered, bring_back, keyed_moves, remember_keys
 from .limbs import keyed_contacts
 from .reading import captured
 
@@ -103,7 +103,8 @@ def apply_correction(
             take_off(controls)
             made += [own | {"fade": fade, "body": body, "on": True} for own in new]
             told += made[len(made) - len(new) :]
-    remember_keys(ob)
+    if are_remembered(ob):
+        remember_keys(ob)
     return made
 
 

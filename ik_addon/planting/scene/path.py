@@ -1,7 +1,7 @@
 """The curve that a character walks along: read, and made from a clip."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import dist
 
 import bpy
@@ -25,9 +25,14 @@ _POINTS = 64
 _SPACING = 0.02
 """Of the samples of a path, leg lengths."""
 _BASE = "analytic_ik_path_of_clip"
-"""Where a curve object keeps the points of the path that it was made as, and where the clip's way began and ended."""
+"""Where a curve object keeps the points of the path that it was made as, where the clip's way began and ended, and in
+a last row how far behind its beginning it went."""
 _SAME = 0.5
 """Leg lengths by which these may be elsewhere: contacts may have been edited."""
+_NEAR = 0.05
+"""Leg lengths that a curve may be from the way of which it is made."""
+_MOST = 4
+"""Points of such a curve for each stride, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +92,17 @@ def _along(walk: Walk, curve: bpy.types.Object, options: Options) -> AlongPath:
     def path(points: np.ndarray, is_closed: bool) -> GroundPath:
         return path_of(points[:, :2], is_closed, spacing, rounding)
 
-    made = None
+    made, back = None, 0.0
     if _BASE in curve:
-        *base, start, end = np.array(curve[_BASE], float).reshape(-1, 3)
+        *base, start, end, (back, *_) = np.array(curve[_BASE], float).reshape(-1, 3)
         made = path(np.array(base), False)
+        made = replace(made, ahead=made.ahead + back)
         # Made of another clip it is a curve like any other. Of this one the walk may end earlier.
         own, at = _ends(walk), made.at(np.array(walk.way.length))[0]
         away = [np.linalg.norm((one - other)[:2]) for one, other in ((own[0], start), (own[1], end))]
         away[1] = min(away[1], np.linalg.norm(own[1, :2] - at))
-        made = made if max(away) < _SAME * walk.clip.size else None
-    return along_path(walk, path(*points_of(curve)), made, options)
+        made, back = (made, back) if max(away) < _SAME * walk.clip.size else (None, 0.0)
+    return along_path(walk, path(*points_of(curve)), made, options, back)
 
 
 def _ends(walk: Walk) -> np.ndarray:
@@ -147,20 +153,39 @@ def points_of(curve: bpy.types.Object) -> tuple[np.ndarray, bool]:
     return np.array(points, float).reshape(-1, 3), curve.data.splines[0].use_cyclic_u
 
 
-def curve_of(walk: Walk, name: str, scene: bpy.types.Scene) -> bpy.types.Object:
-    """A curve along which a walk goes as it does, with about a point for each stride."""
+def curve_of(walk: Walk, name: str, scene: bpy.types.Scene) -> tuple[bpy.types.Object, float]:
+    """A curve along which a walk goes as it does, with a point for each stride, more where it bends. And the farthest
+    that the walk is from it, leg lengths."""
     places, _, ways, _ = walk.way.at(np.arange(walk.clip.frame_count))
-    farthest = np.maximum.accumulate(ways)
-    count = max(2, round((farthest[-1] - farthest[0]) / walk.stride) + 1)
-    rows = np.searchsorted(farthest, np.linspace(farthest[0], farthest[-1], count)).clip(0, len(places) - 1)
+    strides = max(1, round(np.ptp(ways) / walk.stride))
+    near = 0.5 * np.abs(np.diff(ways)).max() + 1e-9
+    # Where it goes there and back it is where it was last.
+    wanted = np.linspace(ways.min(), ways.max(), 4 * _MOST * strides + 1)
+    line = places[[np.flatnonzero(np.abs(ways - way) <= near)[-1] for way in wanted]]
     data = bpy.data.curves.new(name, "CURVE")
     data.dimensions = "3D"
-    spline = data.splines.new("BEZIER")
-    spline.bezier_points.add(count - 1)
-    for knot, place in zip(spline.bezier_points, places[rows], strict=True):
-        knot.co = place
-        knot.handle_left_type = knot.handle_right_type = "AUTO"
     curve = bpy.data.objects.new(name, data)
     scene.collection.objects.link(curve)
-    curve[_BASE] = np.concatenate((points_of(curve)[0], _ends(walk))).ravel().tolist()
-    return curve
+    for count in range(strides, _MOST * strides + 1):
+        _draw(data, line[np.linspace(0, len(line) - 1, count + 1).round().astype(int)])
+        if _farthest(line, curve) < _NEAR * walk.clip.size:
+            break
+    back = (max(0.0, -float(ways.min())), 0.0, 0.0)
+    curve[_BASE] = np.vstack((points_of(curve)[0], _ends(walk), back)).ravel().tolist()
+    return curve, _farthest(places[:: max(1, walk.step // 4)], curve) / walk.clip.size
+
+
+def _draw(data: bpy.types.Curve, places: np.ndarray) -> None:
+    """Let a curve go smoothly through places (n, 3)."""
+    data.splines.clear()
+    spline = data.splines.new("BEZIER")
+    spline.bezier_points.add(len(places) - 1)
+    for knot, place in zip(spline.bezier_points, places, strict=True):
+        knot.co = place
+        knot.handle_left_type = knot.handle_right_type = "AUTO"
+
+
+def _farthest(places: np.ndarray, curve: bpy.types.Object) -> float:
+    """How far the farthest of places (n, 3) is from a curve, over the ground."""
+    flat = places[:, None, :2] - points_of(curve)[0][:, :2]
+    return float(np.linalg.norm(flat, axis=2).min(axis=1).max())

@@ -120,7 +120,7 @@ def planted(
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        reading = _read(context, tips, carrier, riders, frames, {} if skins is None else skins)
+        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
@@ -241,19 +241,21 @@ def planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
 
 def path_from_clip(
     context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range
-) -> Steps[bpy.types.Object]:
-    """In steps: a new curve along which these legs of one armature walk as they were captured. Unedited it is no other
-    path. An action that was planted without a path is planted along it from now on."""
+) -> Steps[tuple[bpy.types.Object, float]]:
+    """In steps: a new curve along which these legs of one armature walk as they were captured, and the farthest that
+    their way is from it, leg lengths. Unedited it is no other path. An action that was planted without a path is
+    planted along it from now on."""
     ob = tips[0].id_data
     check_limbs(tips, frames)
     with source_playing(ob):
         capture = yield from captured(context, tips, None, frames, at_feet=True)
     context.view_layer.update()
-    curve = curve_of(walk_of(_stage_of(capture, tips, frames, Options(), None)), f"{ob.name} Path", context.scene)
+    walk = walk_of(_stage_of(capture, tips, frames, Options(), None))
+    curve, away = curve_of(walk, f"{ob.name} Path", context.scene)
     settings = kept_settings(ob)
     if settings is not None and not settings.get("path"):
         keep_settings(ob, settings | {"path": curve.name})
-    return curve
+    return curve, away
 
 
 def _stage_of(

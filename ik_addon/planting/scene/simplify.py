@@ -76,7 +76,8 @@ def _simplified(
         raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
     before = yield from part_of(_seen(context, controls, over), 0, 4)
     worlds = yield from part_of(worlds_over(context, controls, over), 1, 4)
-    tracks = {each: track_of(each, over, worlds[each]) for each in chosen}
+    feet = {limb.foot for limb in controls.limbs}
+    tracks = {each: track_of(each, over, worlds[each], each in feet) for each in chosen}
     limbs = _limb_tracks(controls, before, tracks, worlds, over)
     had = {each: _count(each) for each in chosen}
     for owner, keys in keys_now(chosen).items():
@@ -229,7 +230,7 @@ def _slide(limb: LimbTracks, track: ControlTrack | None, foot: Control, frames: 
     what carries the control."""
     if track is None:
         return 0.0
-    now, worst = replace(track, thirds=track_of(foot, frames, track.spaces).thirds), 0.0
+    now, worst = replace(track, thirds=track_of(foot, frames, track.spaces, True).thirds), 0.0
     for bit in (HEEL, BALL):
         pivot = track.own(limb.points[1 + bit])
         away = np.linalg.norm(now.standing(pivot) - track.standing(pivot), axis=1)

@@ -59,18 +59,19 @@ def clips_planted(
         raise NothingToPlantError(messages.OF(whose=whose, said=messages.NO_MOTION()))
     chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
     present = [own] if own and is_current else [*filter(None, chosen)]
-    called, entries, skins = clip_entries(chosen), [], {}
+    called, entries, skins = clip_entries(chosen), [], Skins()
 
     def work(frames: range) -> Steps[dict | ChainError]:
         start, error = perf_counter(), None
         try:
             steps = planted_and_kept(context, tips, frames, options, ground, path=path, skins=skins)
-            yield from part_of(in_time(steps), 0, 2)
+            planted = yield from part_of(in_time(steps), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand, or there is no time for all of them.
             error = refusal
         if error is None:
-            entries.append((yield from part_of(_baked(context, ob, chains, frames, ground, skins, start), 1, 2)))
+            entry = yield from part_of(_baked(context, ob, chains, frames, ground, skins, start), 1, 2)
+            entries.append(entry | {"path": planted["path"]})
             if not keep_controls:
                 _put_in_place_of_source(ob)
             return entries[-1]

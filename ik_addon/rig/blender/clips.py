@@ -90,11 +90,12 @@ def is_in_place(strip: bpy.types.NlaStrip) -> bool:
     return plain and strip.scale == 1.0 and strip.repeat == 1.0 and strip.frame_start == strip.action_frame_start
 
 
-def clips_of(ob: bpy.types.Object) -> list[Clip]:
+def clips_of(ob: bpy.types.Object, sources: bool = False) -> list[Clip]:
     """The clips of an armature object: the assigned one, others of its action's slots, those of its NLA strips, muted
     or not, and actions that nothing plays if no other armature of the file has their bones.
 
-    An action that was replaced, see `replaced_by`, counts only as long as a strip plays it.
+    An action that was replaced, see `replaced_by`, counts only as long as a strip plays it, or if `sources` are asked
+    for: it may be played again.
     """
     assigned, data = playing_clip(ob), ob.animation_data
     found = [assigned] if assigned else []
@@ -104,11 +105,11 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
     for track in data.nla_tracks if data else ():
         found += _strip_clips(track.strips)
     played = {clip for other in bpy.data.objects for clip in _played(other)}
-    sources = {replaced_by(action) for action in bpy.data.actions}
+    replaced = set() if sources else {replaced_by(action) for action in bpy.data.actions}
     own, moved = {*ob.pose.bones.keys()}, cache(_bones)
     rivals = [{*each.pose.bones.keys()} for each in armature_objects() if each != ob]
     for action in bpy.data.actions:
-        loose = [] if action in sources else _slots(action) if _SLOTTED else [clip_in(action)]
+        loose = [] if action in replaced else _slots(action) if _SLOTTED else [clip_in(action)]
         for clip in loose:
             fits = clip not in played and moved(clip) and moved(clip) <= own
             if fits and not any(moved(clip) <= names for names in rivals):
@@ -328,10 +329,12 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
     for strip in heard_strips(data):
         yield from (strip.frame_start * to_scene, strip.frame_end * to_scene)
     for curves in _current(data):
-        for curve in filter(plays, curves):
-            yield from (data.nla_tweak_strip_time_to_scene(end) * to_scene for end in curve.range())
-            if curve.extrapolation == "LINEAR" or any(not modifier.mute for modifier in curve.modifiers):
-                yield from (scene.frame_start, scene.frame_end)
+        playing = [*filter(plays, curves)]
+        ends = [end for curve in playing for end in curve.range()]
+        for end in (min(ends), max(ends)) if ends else ():
+            yield data.nla_tweak_strip_time_to_scene(end) * to_scene
+        if any(each.extrapolation == "LINEAR" or any(not own.mute for own in each.modifiers) for each in playing):
+            yield from (scene.frame_start, scene.frame_end)
 
 
 def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:

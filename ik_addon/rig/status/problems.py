@@ -123,11 +123,7 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         notes.append(Problem(messages.TARGET_HIDDEN(bone=tip, control=target.name), (Cure("SHOW_TARGET", tip),)))
     animated = set(animated_paths(ob)) if ob.animation_data else set()
     path = pose_bone.path_from_id()
-    keyed = bones_left_behind(ob, tip)
-    if keyed:
-        several = len(keyed) > 1
-        sentence = messages.BONES_KEYED(bones=messages.few(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
-        notes.append(Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip))))
+    notes += left_behind(ob, tip)
     drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
     if drawn and _PATHS_WITHOUT_HANDLERS:
         notes.append(Problem(messages.MOTION_PATHS(bones=messages.few(drawn))))
@@ -138,6 +134,15 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))
     return notes
+
+
+def left_behind(ob: bpy.types.Object, tip: str) -> list[Problem]:
+    """That the keys of the bones of a chain do not show, if so."""
+    keyed = bones_left_behind(ob, tip)
+    if not keyed:
+        return []
+    sentence = messages.BONES_KEYED(bones=messages.few(keyed)) if keyed[1:] else messages.BONE_KEYED(bone=keyed[0])
+    return [Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip)))]
 
 
 def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
@@ -215,6 +220,9 @@ def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[P
         if max(bone.scale) - min(bone.scale) > _UNEVEN * max(map(abs, bone.scale)):
             # Keys would bring it back at the next frame.
             keyed = f"{bone.path_from_id()}.scale" in animated_paths(ob)
+            if keyed and bpy.context.screen and bpy.context.screen.is_animation_playing:
+                # It would come and go with the frames, and move what is below it.
+                continue
             cures = () if keyed else (Cure("RESET_SCALE", bone.name),)
             yield Problem(messages.SCALE_UNEVEN(bone=bone.name), cures)
 

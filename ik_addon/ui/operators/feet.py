@@ -123,10 +123,11 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
         from ...planting.feet.options import Options
         from ...planting.scene.path import path_named
         from ...planting.scene.plant import Ground, planted_and_kept
+        from ...planting.scene.skin import Skins
 
         tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
         ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
-        given = options, ground, self.footprints, path_named(context.scene, self.path), {}
+        given = options, ground, self.footprints, path_named(context.scene, self.path), Skins()
         return lambda frames: planted_and_kept(context, tips, frames, *given)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -161,8 +162,10 @@ Edit it, choose it as Path in Plant Feet, or press Update Feet"""
         frames = range(*planted) if planted else motion_frames(ob)
         if frames is None:
             raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
-        curve = yield from path_from_clip(context, _legs(ob, only_selected=False), frames)
-        return messages.PATH_MADE(object=curve.name)
+        curve, away = yield from path_from_clip(context, _legs(ob, only_selected=False), frames)
+        points, planted_on = len(curve.data.splines[0].bezier_points), (kept_settings(ob) or {}).get("path")
+        then = messages.PATH_UPDATE() if planted_on == curve.name else messages.PATH_CHOOSE()
+        return messages.PATH_MADE(object=curve.name, points=points, away=messages.LEG_LENGTHS(part=away), then=then)
 
 
 class ANALYTIC_IK_OT_plant_again(OfCurrentClip):

@@ -134,28 +134,30 @@ A foot that stands takes its whole stance along"""
     bl_idname = "analytic_ik.apply_correction"
 
 
-class ANALYTIC_IK_OT_correct_moved(Correcting):
+class Grouped(Correcting):
+    """In the undo history it is one step with what moved the control."""
+
+    bl_options = {"INTERNAL", "UNDO_GROUPED"}
+
+
+class ANALYTIC_IK_OT_correct_moved(Grouped):
     """Apply the correction that Auto Keying keyed with Move"""
 
     bl_idname = "analytic_ik.correct_moved"
-    # In the undo history it is one step with what moved the control.
-    bl_options = {"INTERNAL", "UNDO_GROUPED"}
     bl_undo_group = "Move"
 
 
-class ANALYTIC_IK_OT_correct_rotated(Correcting):
+class ANALYTIC_IK_OT_correct_rotated(Grouped):
     """Apply the correction that Auto Keying keyed with Rotate"""
 
     bl_idname = "analytic_ik.correct_rotated"
-    bl_options = {"INTERNAL", "UNDO_GROUPED"}
     bl_undo_group = "Rotate"
 
 
-class ANALYTIC_IK_OT_correct_grabbed(Correcting):
+class ANALYTIC_IK_OT_correct_grabbed(Grouped):
     """Apply the correction that Auto Keying keyed with Grab"""
 
     bl_idname = "analytic_ik.correct_grabbed"
-    bl_options = {"INTERNAL", "UNDO_GROUPED"}
     bl_undo_group = "Grab"
 
 

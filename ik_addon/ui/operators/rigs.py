@@ -433,7 +433,7 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
         """All clips: the keys of bones are snapped to, also where controls have none yet."""
-        return [clip for clip in clips_of(ob) if clip.action.is_editable]
+        return [clip for clip in clips_of(ob, sources=True) if clip.action.is_editable]
 
 
 class ANALYTIC_IK_OT_snap_pose(SnapOperator):

@@ -9,7 +9,7 @@ from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import has_live_chains
-from ...rig.status.problems import Cure, Problem
+from ...rig.status.problems import Cure, Problem, left_behind
 from ...rig.status.states import ChainState, bends_backwards, body_of
 from ..base import columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, button_of
@@ -182,6 +182,8 @@ def draw_beginnings(
     grid = column.grid_flow(columns=columns_for(context, [tip.name for tip in tips], 2), even_columns=True, align=True)
     for tip in tips[:_LIMBS_SHOWN]:
         grid.operator("analytic_ik.select_chain", text=tip.name).tip = tip.name
+    for problem in [each for tip in tips if tip.analytic_ik_enabled for each in left_behind(ob, tip.name)][:1]:
+        draw_problem(layout, context, problem, "INFO")
     # Limb after limb may be rigged by hand; hips are none.
     is_limb = bone is not None and may_be_limb(bone)
     if is_limb:
@@ -243,7 +245,7 @@ def draw_linked(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.
     if ob.override_library is not None:
         draw_sentence(layout, context, messages.NOT_EDITABLE_HERE(), "LINKED")
         return
-    draw_sentence(layout, context, messages.LINKED_HERE(), "LINKED")
+    draw_sentence(layout, context, (messages.LINKED_HERE if has_controls(ob) else messages.LINKED_BARE)(), "LINKED")
     layout.operator(_OVERRIDE, icon="LIBRARY_DATA_OVERRIDE")
 
 

@@ -76,8 +76,11 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
         if ob is None or self.posed is None or ob.name_full != self.shown[0]:
             return
         evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-        standing = self.posed.body.standing([bone.head for bone in evaluated.pose.bones])
+        bones = evaluated.pose.bones
+        standing = self.posed.body.standing([bone.head for bone in bones], [bone.tail for bone in bones])
+        is_sheared = self.posed.is_sheared(evaluated)
         for gizmo, joint in zip(self.gizmos, self.joints, strict=False):
+            gizmo.hide = is_sheared
             is_held = joint.limb >= 0 and self.posed.pin(ob, joint.limb, standing) is not None
             gizmo.matrix_basis = Matrix.Translation(joint.place(evaluated))
             gizmo.color = _PIN if is_held else _JOINT
@@ -92,7 +95,7 @@ class GrabTool(bpy.types.WorkSpaceTool):
     bl_idname = "analytic_ik.grab_tool"
     bl_label = "Grab Body"
     bl_description = "Drag any joint of a body.\nPinned feet and hands stay"
-    bl_icon = "ops.pose.push"
+    bl_icon = "brush.uv_sculpt.grab"
     bl_widget = "ANALYTIC_IK_GGT_grab"
     bl_keymap = (
         (
