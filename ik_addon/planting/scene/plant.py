@@ -120,7 +120,7 @@ def planted(
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        reading = _read(context, tips, carrier, riders, frames, {} if skins is None else skins)
+        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
