@@ -333,8 +333,11 @@ GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose
 NO_CONTACT = OfArmature("no foot stands still in these frames. Choose other frames, or leave them as they are.")
 NO_FOOT_DOWN = OfArmature("no foot reaches the ground in these frames. Choose other frames, or leave them as they are.")
 BODY_LIES = OfArmature("the body lies or sits in these frames. Choose other frames, or leave them as they are.")
+RESTS_TURNED = OfArmature(
+    "its legs do not point down at rest. Rotate it upright and apply that, or import it with another axis up."
+)
 FEET_STAND_ALREADY = OfArmature(
-    "its feet stand already and slide by {slide:.1g} of a leg. These frames stay as they are."
+    "its feet stand already and slide by less than 0.001 of a leg. These frames stay as they are."
 )
 PLANTED_WORSE = OfArmature("planting makes these frames worse: {figures}. Leave them as they are, or plant anyway.")
 WORSE_SLIDE = Part("feet slide by {after:.2f} of a leg, before by {before:.2f}")
@@ -818,6 +821,7 @@ STRIPS_NOT_FOLLOWED = OfArmature(
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
+GO_ALONG = Note("{clips} along the path")
 PATH_MADE = Done("Drew the path '{object}' with {points} points, up to {away} from the clip's way{then}")
 PATH_UPDATE = Part(". Move some, and click Update Feet")
 PATH_CHOOSE = Part(". Move some, and choose it as Path in Plant Feet")

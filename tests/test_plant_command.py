@@ -16,6 +16,7 @@ from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import SHOWN, Options
 from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.sources import kept_settings, source_of
+from ik_addon.rig.blender.animation import all_fcurves
 from ik_addon.solvers import ChainError
 
 from .helpers.commands import LEG, SECONDS, names, ran, sliding
@@ -405,6 +406,28 @@ def test_an_exporter_that_writes_nothing_is_told(tmp_path):
     with pytest.raises(OSError, match="Blender could not finish it"):
         saving.save_files(tmp_path / "out.glb", lambda _: None, lambda _: False)
     assert names(tmp_path) == set()
+
+
+def test_a_file_in_which_no_foot_stands_is_written_as_it_is(folder, capsys):
+    """A farm would try a failed one again. This one is on its back and shakes, and what may be wrong is said."""
+    formats.open_file(folder / "walk.bvh")
+    armature().rotation_euler.x = np.pi / 2.0
+    for curve in [curve for curve in all_fcurves(armature().animation_data.action) if "location" in curve.data_path]:
+        for k, point in enumerate(curve.keyframe_points):
+            point.co.y += LEG * (-1.0) ** k
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.context.view_layer.objects.active = armature()
+    formats.write_file(folder / "lies.bvh", False, range(1, 41))
+    formats.open_file(folder / "lies.bvh")
+    before = joints_of(armature())
+    run = ["plant", folder / "lies.bvh", "--output", folder / "out.bvh", "--report", folder / "r.json"]
+    assert command_line.run(list(map(str, run))) == 0
+    assert "its legs do not point down at rest" in capsys.readouterr().err
+    [entry] = json.loads((folder / "r.json").read_text())["files"]
+    assert entry["error"] is None and "do not point down" in entry["left_out"]
+    formats.open_file(folder / "out.bvh")
+    again = joints_of(armature())
+    assert max(np.abs(again[name] - places).max() for name, places in before.items()) < 1e-3 * LEG
 
 
 def test_files_beside_the_main_one_come_along(tmp_path):

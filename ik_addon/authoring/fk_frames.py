@@ -26,6 +26,7 @@ from ..rig.blender.rotations import (
     continuous_numbers,
     matrices_of,
     pose_matrix,
+    quaternions_of,
     raw_values,
     rotation_in,
     turns_in,
@@ -237,7 +238,7 @@ def controls_over(
     chosen: target and pole of each tip.
     """
     placed = {control for own in chosen.values() for control in own}
-    if any(_is_carried(control, placed) for control in placed):
+    if any(is_carried(control, placed) for control in placed):
         return None
     sampler = Sampler(frames)
     readings = sampled_over(context, [*chosen], frames, sampler)
@@ -254,8 +255,8 @@ def controls_over(
         goal, length = _fk_goal(reading, scales)
         turns = multiply(turns_in(world), goal.goal.orientations) if target.turns else None
         rows = [
-            _channels(target, _in_world(world, goal.goal.targets), turns, sampler),
-            _channels(pole, _in_world(world, goal.goal.poles), None, sampler),
+            channels_over(target, _in_world(world, goal.goal.targets), turns, sampler, _rotation(target)),
+            channels_over(pole, _in_world(world, goal.goal.poles), None, sampler, _rotation(pole)),
         ]
         if None in rows:
             return None
@@ -270,7 +271,11 @@ def controls_over(
     return samples, missed, lengths
 
 
-def _is_carried(control: Control, placed: set[Control]) -> bool:
+def _rotation(control: Control) -> Raw:
+    return raw_values(control.owner, control.modes[-1])
+
+
+def is_carried(control: Control, placed: set[Control]) -> bool:
     """Whether controls that are placed move this one, or its channels and its parent alone do not say how it is
     turned."""
     others = {(each.ob, each.bone) for each in placed} - {(control.ob, control.bone)}
@@ -313,37 +318,22 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
     return (worlds[:, :3, :3] @ points[..., None])[..., 0] + worlds[:, :3, 3]
 
 
-def _channels(
-    control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler
+def channels_over(
+    control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler, near: Sequence[float]
 ) -> list[tuple[Raw, ...]] | None:
-    """See `channel_rows`; as a file keeps them."""
-    near = np.array(raw_values(control.owner, control.modes[-1]))
-    numbers = channel_rows(control, places, turns, sampler, near)
-    if numbers is None:
-        return None
-    return [*zip(*(map(tuple, each.astype(np.float32).tolist()) for each in numbers), strict=True)]
-
-
-def channel_rows(
-    control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler, near: np.ndarray
-) -> list[np.ndarray] | None:
-    """What a control's channels of `modes` hold, (n, 3 or 4) each, for places (n, 3) and orientations (n, 4) in the
+    """What a control's channels of `modes` hold, as a file keeps them, for places (n, 3) and orientations (n, 4) in the
     world; None where these cannot be told so, for what carries it is scaled unevenly. near: numbers of its rotation to
     which the first ones are nearest."""
     worlds = np.tile(np.eye(4), (len(places), 1, 1))
     worlds[:, :3, 3] = places
     if turns is not None:
         worlds[:, :3, :3] = matrices_of(turns)
-    ob, bone = control.ob, control.bone and control.owner.bone
-    if bone:
-        above = sampler.poses(ob, bone.parent.name) if bone.parent else np.eye(4)[None]
-        carried = sampler.worlds(ob)
+    ob = control.ob
+    if control.bone:
+        above, carried = _above(control, sampler), sampler.worlds(ob)
         if not (are_even(above) and are_even(carried)):
             return None
-        rows = zip(np.linalg.inv(carried) @ worlds, np.broadcast_to(above, worlds.shape), strict=True)
-        parent = bool(bone.parent)
-        own = [pose_matrix(bone, Matrix(row), Matrix(pose) if parent else None, invert=True) for row, pose in rows]
-        basis = np.array([array_of(each) for each in own])
+        basis = _by_bone(control, np.linalg.inv(carried) @ worlds, above, invert=True)
     elif ob.parent is not None:
         carried = sampler.carried(ob)
         if not are_even(carried):
@@ -354,5 +344,34 @@ def channel_rows(
     numbers = [basis[:, :3, 3]]
     for mode in control.modes:
         if mode != LOCATION:
-            numbers.append(continuous(turns_in(basis), mode, near))
-    return numbers
+            numbers.append(continuous(turns_in(basis), mode, np.array(near)))
+    return [*zip(*(map(tuple, each.astype(np.float32).tolist()) for each in numbers), strict=True)]
+
+
+def sampled_world(control: Control, sampler: Sampler) -> np.ndarray:
+    """Where a control is in the world, (n or 1, 4, 4)."""
+    world = sampler.worlds(control.ob)
+    return world @ sampler.poses(control.ob, control.bone) if control.bone else world
+
+
+def turns_with(control: Control, numbers: np.ndarray, sampler: Sampler) -> np.ndarray:
+    """The orientations (n, 4) of a control in the world with these numbers (n, 3 or 4) of its rotation."""
+    turns = quaternions_of(numbers, control.owner.rotation_mode)
+    if not control.bone:
+        return turns if control.ob.parent is None else multiply(turns_in(sampler.carried(control.ob)), turns)
+    local = np.tile(np.eye(4), (len(turns), 1, 1))
+    local[:, :3, :3] = matrices_of(turns)
+    return turns_in(sampler.worlds(control.ob) @ _by_bone(control, local, _above(control, sampler)))
+
+
+def _above(control: Control, sampler: Sampler) -> np.ndarray:
+    """The pose matrices (n, 4, 4) of the bone above a control bone; the unit matrix if there is none."""
+    parent = control.owner.bone.parent
+    return sampler.poses(control.ob, parent.name) if parent else np.eye(4)[None]
+
+
+def _by_bone(control: Control, matrices: np.ndarray, above: np.ndarray, invert: bool = False) -> np.ndarray:
+    """See `pose_matrix`; of rows (n, 4, 4)."""
+    bone, rows = control.owner.bone, zip(matrices, np.broadcast_to(above, matrices.shape), strict=True)
+    found = (pose_matrix(bone, Matrix(own), Matrix(pose) if bone.parent else None, invert) for own, pose in rows)
+    return np.array([*map(array_of, found)])

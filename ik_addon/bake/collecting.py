@@ -21,7 +21,7 @@ from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import link_bones, missed_world, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.planned import asked_now
+from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
@@ -195,13 +195,15 @@ def sampled_over(
         return None
     chains = {name: planned[name] for name in names}
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
-        readings = _confirmed(chains, _sampled(chains, frames, sampler), frames, go_to) if go_to else {}
+        readings = _sampled(chains, frames, sampler) if go_to else {}
         # What is no number is told by whoever steps through the frames.
         finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
-        if go_to is None or not all(finite) or readings.keys() != chains.keys():
+        if go_to is None or not all(finite):
             return None
-        for k in (0, len(frames) // 2, len(frames) - 1):
+        for k in _compared(frames):
             depsgraph = go_to(frames[k])
+            if _confirmed_at(chains, readings, k, depsgraph).keys() != chains.keys():
+                return None
             if not all(_ends_there(own.at(k), depsgraph) for own in readings.values()):
                 return None
     return readings
@@ -229,24 +231,40 @@ def _confirmed(
     chains: dict[ChainName, PlannedChain], readings: dict[ChainName, Reading], frames: range, go_to: GoTo
 ) -> dict[ChainName, Reading]:
     """The sampled readings that are as Blender evaluates them at the first, the middle and the last frame."""
-    for k in {0, len(frames) // 2, len(frames) - 1} if readings else ():
-        scene, groups = SceneReader(go_to(frames[k])), {}
-        for name, reading in readings.items():
-            # Where chains that move with a body are wanted is known once all of them are read.
-            body = reading.model.body
-            groups.setdefault((name.armature, body.name) if body else name, []).append(name)
-        confirmed = {}
-        for names in groups.values():
-            reader = scene.armature(_object(readings[names[0]].model))
-            try:
-                asked = asked_now(reader, [chains[name] for name in names])
-            except ChainError:
-                continue
-            for name, own in zip(names, asked, strict=True):
-                if same_wishes(readings[name].goal.at(k), own.wishes, chains[name].length):
-                    confirmed[name] = readings[name]
-        readings = confirmed
+    for k in _compared(frames) if readings else ():
+        readings = _confirmed_at(chains, readings, k, go_to(frames[k]))
     return _whole(readings)
+
+
+def _compared(frames: range) -> list[int]:
+    """The rows of frames at which what was sampled is compared."""
+    return sorted({0, len(frames) // 2, len(frames) - 1})
+
+
+def _confirmed_at(
+    chains: dict[ChainName, PlannedChain], readings: dict[ChainName, Reading], k: int, depsgraph: bpy.types.Depsgraph
+) -> dict[ChainName, Reading]:
+    """The sampled readings that are as this has been evaluated at a row of them."""
+    scene, groups, confirmed = SceneReader(depsgraph), {}, {}
+    for name, reading in readings.items():
+        # Where chains that move with a body are wanted is known once all of them are read.
+        body = reading.model.body
+        groups.setdefault((name.armature, body.name) if body else name, []).append(name)
+    for names in groups.values():
+        reader, name = scene.armature(_object(readings[names[0]].model)), names[0]
+        if readings[name].model.body is None:
+            # Where it shall go is told without its FK pose.
+            if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
+                confirmed[name] = readings[name]
+            continue
+        try:
+            asked = asked_now(reader, [chains[name] for name in names])
+        except ChainError:
+            continue
+        for name, own in zip(names, asked, strict=True):
+            if same_wishes(readings[name].goal.at(k), own.wishes, chains[name].length):
+                confirmed[name] = readings[name]
+    return confirmed
 
 
 def _see(

@@ -23,7 +23,7 @@ from ..bake.stepping import finish, in_time
 from ..native.making import make_native
 from ..planting.feet.options import SHOWN, Options
 from ..planting.scene.checking import clips_checked
-from ..planting.scene.plant import FeetStandError, Ground
+from ..planting.scene.plant import Ground, StaysAsItIsError
 from ..planting.scene.reading import legs_of
 from ..planting.scene.whole_clip import NothingToPlantError, clips_planted
 from ..rig.blender.clips import clips_of, motion_frames
@@ -202,7 +202,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
             with shown(file.name, 1) as progress:
                 steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep, options.limbs, path)
                 report = finish(in_time(steps) if clips == "CURRENT" else steps, progress)
-        except FeetStandError as error:
+        except StaysAsItIsError as error:
             # The file is as it is wanted, and is written all the same.
             entries.append(bare_entry(left_out=complain(file, error)))
             planted.append((ob, frames or motion_frames(ob) or range(1, 2)))

@@ -39,7 +39,7 @@ def test_every_clip_is_planted_and_those_without_a_stand_are_named(as_bones, cap
     assert bpy.ops.analytic_ik.plant_feet(clips="ALL") == {"FINISHED"}
     said = capfd.readouterr().out
     assert "in 2 clips" in said
-    assert "Left out: 'flying'" in said
+    assert "Left out: 'flying'. Armature" in said and said.count("Left out") == 1
     assert ob.animation_data.action.name == "walk planted"
     assert {"walk planted", "slow planted"} <= set(bpy.data.actions.keys())
     assert "flying planted" not in bpy.data.actions

@@ -306,6 +306,15 @@ def test_the_root_follows_the_path_afterward(walker):
     assert np.linalg.norm((world_of(walker, "root") - start)[:2, 3]) > LEG
 
 
+@pytest.mark.parametrize(("planted", "then"), [(True, "click Update Feet"), (False, "choose it as Path in Plant Feet")])
+def test_the_path_from_a_clip_says_how_near_it_is_and_what_to_do_next(walker, capfd, planted, then):
+    if planted:
+        bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60)
+    bpy.ops.analytic_ik.path_from_clip()
+    said = rf"with \d points, up to 0\.\d\d leg lengths from the clip's way\. Move some, and {then}"
+    assert re.search(said, capfd.readouterr().out)
+
+
 def test_the_path_of_another_clip_is_a_curve_like_any_other(walker):
     bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60)
     bpy.ops.analytic_ik.path_from_clip()

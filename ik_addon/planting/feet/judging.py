@@ -56,11 +56,11 @@ def worse_by(
     return [each for each, most in found if each.after > limits.get(each.figure, most)]
 
 
-def stands_already(clip: LegMotion, plan: FootPlan, sole: HeelAndBall) -> float | None:
-    """How far feet slide at most, leg lengths, in a clip that a plan would hardly change; None: it would."""
+def stands_already(clip: LegMotion, plan: FootPlan, sole: HeelAndBall) -> bool:
+    """Whether feet hardly slide in a clip, and a plan would hardly change it."""
     changes = distances(with_plan(clip, plan), clip)
     slide = max(leg["slide"] for leg in measured(clip, sole, plan.contacts))
-    return slide if max(slide, *(max(each.values()) for each in changes)) <= HARDLY else None
+    return max(slide, *(max(each.values()) for each in changes)) <= HARDLY
 
 
 HARDLY = 1e-3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import BALL, HEEL, HeelAndBall, lies
+from .contacts import BALL, HEEL, LEGS_OF_INSECTS, LYING, HeelAndBall, lies
 from .curves import frames_in, lowest, runs, slope
 from .options import SHORTEST_GAP, SLOPE_TIME, SLOW
 
@@ -71,10 +71,16 @@ RAISED, RAISED_TIME = 0.15, 4.0
 
 
 def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:
-    """Of a clip without a contact: AIR: no foot comes to the floor; LIES: the body lies or sits; else ""."""
+    """Of a clip without a contact: AIR: no foot comes to the floor; LIES: the body lies or sits; TURNED: its legs do
+    not point down at rest; else ""."""
     if in_the_air(clip, sole).all():
         return "AIR"
-    return "LIES" if lies(clip).mean() > 0.5 else ""
+    if lies(clip).mean() > 0.5:
+        return "LIES"
+    if clip.rests is None or clip.leg_count >= LEGS_OF_INSECTS:
+        return ""
+    hips, feet = clip.rests.T
+    return "TURNED" if (hips - feet < LYING * clip.reaches).all() else ""
 
 
 TOES_UP = 0.87

@@ -84,10 +84,11 @@ def feet_seen(
 
     Measured on the bones as Blender shows them, whatever moves them: live chains, keys, constraints. Contacts are those
     that are keyed, else they are found. If the action was planted, its source is measured too, in the same contacts.
-    ground: None for what the action was planted on, else as captured. known: the skins of its feet by their bones, as
-    far as they were read for another clip. Raises ChainError that names the armature.
+    ground: None for what the action was planted on, else as captured. known: what was read of the skins of its feet
+    for another clip. Raises ChainError that names the armature.
     """
-    legs = with_skins(ob, legs_of(ob), {} if known is None else known)
+    known = Skins() if known is None else known
+    legs = with_skins(ob, legs_of(ob, known), known)
     if not legs:
         raise ChainError(messages.NO_LEG_TO_CHECK(armature=ob.name))
     if len(frames) < _FEWEST:
@@ -131,10 +132,10 @@ def clips_checked(
     if clips == "CURRENT":
         over = frames or range(0)
         seen = armatures if feet else ()
-        return publish((yield from in_time(_checked(context, chains, seen, over, ground, {}, metrics))))
+        return publish((yield from in_time(_checked(context, chains, seen, over, ground, Skins(), metrics))))
     entries = []
     for number, ob in enumerate(armatures):
-        own, skins = by_armature(chains).get(ob, []), {}
+        own, skins = by_armature(chains).get(ob, []), Skins()
 
         def work(
             frames: range,

@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ... import messages
-from ...authoring.fk_frames import stepped
+from ...authoring.fk_frames import sampled_world, stepped
 from ...authoring.placing import Control, Placer, depth, keyed_control
 from ...bake.keys import check_keyable, check_unshared, key_times
 from ...bake.stepping import Steps
@@ -161,9 +161,7 @@ def worlds_over(
     if simple:
         sampler = Sampler(frames)
         for each in asked:
-            world = sampler.worlds(each.ob)
-            world = world @ sampler.poses(each.ob, each.bone) if each.bone else world
-            found[each] = np.broadcast_to(world, (len(frames), 4, 4))
+            found[each] = np.broadcast_to(sampled_world(each, sampler), (len(frames), 4, 4))
         yield len(frames), len(frames)
         return found
     rows: dict[Control, list[np.ndarray]] = {each: [] for each in sorted(asked, key=depth)}

@@ -52,8 +52,8 @@ class Ground:
         return _of_mesh(self.ob, context.evaluated_depsgraph_get()) if self.kind == "OBJECT" else None
 
 
-class FeetStandError(ChainError):
-    """Planting would change nothing that is seen."""
+class StaysAsItIsError(ChainError):
+    """Planting would change nothing: the feet stand already, or none stands."""
 
 
 def _of_mesh(ob: bpy.types.Object | None, depsgraph: bpy.types.Depsgraph) -> contacts.Ground:
@@ -120,7 +120,7 @@ def planted(
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        reading = _read(context, tips, carrier, riders, frames, {} if skins is None else skins)
+        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
@@ -269,7 +269,7 @@ def _stage_of(
     stage, keyed = stands_on(reaching(capture), options, heights), [keyed_contacts(tip, frames) for tip in tips]
     touching = np.array([own if told is None else told for own, told in zip(stage.contacts, keyed, strict=True)])
     if not touching.any():
-        raise ChainError(_WHY_NOT[why_nothing_stands(stage.seen, stage.sole)](armature=tips[0].id_data.name))
+        raise StaysAsItIsError(_WHY_NOT[why_nothing_stands(stage.seen, stage.sole)](armature=tips[0].id_data.name))
     return replace(stage, contacts=touching)
 
 
@@ -279,9 +279,8 @@ def _planned(stage: Stage, name: str, options: Options, footprints: Footprints, 
     made = plan(clip, options, stage.contacts, heights, footprints, stage.sole)
     if is_wanted:
         return stage.ground.put_back(clip, made)
-    slide = None if clip.extensions is not None else stands_already(clip, made, stage.sole)
-    if slide is not None:
-        raise FeetStandError(messages.FEET_STAND_ALREADY(armature=name, slide=slide))
+    if clip.extensions is None and stands_already(clip, made, stage.sole):
+        raise StaysAsItIsError(messages.FEET_STAND_ALREADY(armature=name))
     worse = worse_by(clip, made, stage.sole, heights is None, options.limits)
     if worse:
         words = ((_WORSE[each.figure], each) for each in worse)
@@ -290,7 +289,12 @@ def _planned(stage: Stage, name: str, options: Options, footprints: Footprints, 
     return stage.ground.put_back(clip, made)
 
 
-_WHY_NOT = {"": messages.NO_CONTACT, "AIR": messages.NO_FOOT_DOWN, "LIES": messages.BODY_LIES}
+_WHY_NOT = {
+    "": messages.NO_CONTACT,
+    "AIR": messages.NO_FOOT_DOWN,
+    "LIES": messages.BODY_LIES,
+    "TURNED": messages.RESTS_TURNED,
+}
 _WORSE = {
     "slide": messages.WORSE_SLIDE,
     "knee_speed": messages.WORSE_KNEES,

@@ -21,6 +21,7 @@ from ...authoring.placing import Control
 from ...authoring.selection import all_tips
 from ...bake.collecting import sampled_over, shown_track
 from ...bake.stepping import GoTo, Steps, recorded, stepping_lightly, stepping_shown
+from ...rig.blender.animation import animated_paths
 from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import (
     LOCATION,
@@ -32,13 +33,15 @@ from ...rig.blender.rotations import (
     turns_in,
 )
 from ...rig.blender.sampling import Judge, Sampler
+from ...rig.data.settings import path_of
+from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
-from ...rig.model.limb_model import joints_of
+from ...rig.model.limb_model import FkTrack, joints_of
 from ...rig.model.order import ChainName, KnownOrders, live_tips
 from ...rig.pose.solving import solve_limb
-from ...rig.pose.track_solving import Reading, solve_tracks
+from ...rig.pose.track_solving import solve_tracks
 from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
@@ -239,18 +242,25 @@ def captured(
     if not legs:
         # They are measured where the armature is just now.
         context.evaluated_depsgraph_get()
-        legs = [leg_of(tip, at_feet) for tip in tips]
+        legs = [leg_of(tip, at_feet, skins) for tip in tips]
         legs = legs if skins is None else with_skins(ob, legs, skins)
-    judge, sampler = Judge(), Sampler(frames)
-    is_told = not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones)
-    sampled = sampled_over(context, tips, frames, sampler) if is_told else None
-    if sampled is not None:
+    sampler = Sampler(frames)
+    rows = _sampled(context, tips, legs, frames, sampler, solved, at_feet)
+    if rows is not None:
         yield len(frames), len(frames)
-        rows = _tracked(tips, [*sampled.values()], sampler, solved, at_feet)
-        _sample_beside(tips, legs, rows, sampler)
         body = _carried_over(carrier, sampler, count) if carrier is not None else None
     else:
         rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet, legs)
+    clip, ends = _clip_of(context, legs, rows, frames, at_feet)
+    held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
+    return Capture(legs, clip, held, body, tuple(not own.hangs for own in rows), ends)
+
+
+def _clip_of(
+    context: bpy.types.Context, legs: "Sequence[Leg]", rows: "Sequence[_Rows]", frames: range, at_feet: bool
+) -> tuple[LegMotion, np.ndarray]:
+    """The legs in the world; and where they end, see Capture."""
+    count = len(frames)
     found = [_leg_over(own, leg.ball, count, at_feet) for own, leg in zip(rows, legs, strict=True)]
     joints, lengths, feet, balls, ends = (np.array(each) for each in zip(*found, strict=True))
     clip = LegMotion(
@@ -266,8 +276,7 @@ def captured(
         rests=np.array([leg.rests for leg in legs]),
         skins=tuple(_skin_over(leg.skin, own, count) for leg, own in zip(legs, rows, strict=True)),
     )
-    held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
-    return Capture(legs, clip, held, body, tuple(not own.hangs for own in rows), ends)
+    return clip, ends
 
 
 @dataclass(slots=True)
@@ -342,36 +351,50 @@ def _loose_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     return foot if foot is not None and foot != end_bone(tip) else None
 
 
-def _tracked(
-    tips: Sequence[bpy.types.PoseBone], readings: Sequence[Reading], sampler: Sampler, solved: bool, at_feet: bool
-) -> list[_Rows]:
-    """Legs whose chains were read over all frames at once, each in the space of its root's parent."""
+def _sampled(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    legs: "Sequence[Leg]",
+    frames: range,
+    sampler: Sampler,
+    solved: bool,
+    at_feet: bool,
+) -> list[_Rows] | None:
+    """Legs over all frames at once, each in the space of its root's parent; None where F-Curves do not tell them."""
+    ob, judge = tips[0].id_data, Judge()
+    is_told = not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones)
+    sampled = sampled_over(context, tips, frames, sampler) if is_told else None
+    if sampled is None:
+        return None
+    readings = [*sampled.values()]
     fks = [reading.fk for reading in readings]
     if solved:
         fks = [shown_track(*each) for each in zip(readings, solve_tracks(readings), strict=True)]
     found = []
-    for tip, reading, fk in zip(tips, readings, fks, strict=True):
+    for tip, leg, reading, fk in zip(tips, legs, readings, fks, strict=True):
         model, feet, held = reading.model, (), None
         loose = _loose_foot(tip) if at_feet else None
         if loose is not None:
             foot = sampler.worlds(loose.id_data) @ sampler.poses(loose.id_data, loose.name)
             feet = np.linalg.inv(reading.goal.to_world) @ foot
         elif model.foot is not None:
-            held, feet = model.foot.held, np.tile(np.eye(4), (len(fk.heads), 1, 1))
-            feet[:, :3, :3] = matrices_of(fk.turns[:, model.own]) * fk.sizes[:, model.own, None, None]
-            feet[:, :3, 3] = fk.heads[:, model.own]
-        found.append(_Rows(reading.goal.to_world, joints_of(model, fk), feet, held, loose is None))
+            held, feet = model.foot.held, _poses_in(fk, model.own)
+        own = _Rows(reading.goal.to_world, joints_of(model, fk), feet, held, loose is None)
+        if leg.skin is not None:
+            seen = foot_of(tip).name
+            of_chain = {name: np.linalg.inv(feet) @ _poses_in(fk, model.bones.index(name)) for name in leg.links}
+            beside = (np.linalg.inv(sampler.poses(ob, seen)) @ sampler.poses(ob, name) for name in leg.skin.bones)
+            own.beside = [of_chain.get(name, pose) for name, pose in zip(leg.skin.bones, beside, strict=True)]
+        found.append(own)
     return found
 
 
-def _sample_beside(
-    tips: Sequence[bpy.types.PoseBone], legs: "Sequence[Leg]", rows: Sequence[_Rows], sampler: Sampler
-) -> None:
-    """Add to legs from F-Curves what deforms the skins of their feet."""
-    for tip, leg, own in zip(tips, legs, rows, strict=True):
-        if leg.skin is not None:
-            foot, *poses = (sampler.poses(tip.id_data, name) for name in (foot_of(tip).name, *leg.skin.bones))
-            own.beside = [np.linalg.inv(foot) @ pose for pose in poses]
+def _poses_in(fk: FkTrack, k: int) -> np.ndarray:
+    """The poses (n, 4, 4) of one of a chain's bones, in the space of its root's parent."""
+    poses = np.tile(np.eye(4), (max(len(fk.heads), len(fk.turns), len(fk.sizes)), 1, 1))
+    poses[:, :3, :3] = matrices_of(fk.turns[:, k]) * fk.sizes[:, k, None, None]
+    poses[:, :3, 3] = fk.heads[:, k]
+    return poses
 
 
 def _skin_over(skin: FootSkin | None, rows: _Rows, count: int) -> np.ndarray | None:
@@ -525,26 +548,27 @@ class Leg:
         return sum(self.lengths)
 
 
-def legs_of(ob: bpy.types.Object) -> list[Leg]:
-    """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
+def legs_of(ob: bpy.types.Object, known: Skins | None = None) -> list[Leg]:
+    """The legs of an armature object that have chains, live or muted; if none has, those that its bones show. known:
+    what was read of their skins."""
     tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
-        return [leg_of(tip) for tip in tips]
+        return [leg_of(tip, known=known) for tip in tips]
     found, pose = [], ob.pose.bones
     for limb in find_limbs(ob.data.bones).limbs:
         bones = [pose[name] for name in limb.bones]
         foot = pose[limb.end] if limb.end else None
         end = pose[limb.end].bone.head_local if limb.end else bones[-1].bone.tail_local
         ankle = bones[-1].bone.matrix_local.inverted_safe() @ end
-        found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))
+        found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle, known))
     # In the order that chains have.
     return sorted(found, key=lambda leg: pose.find(leg.tip))
 
 
-def leg_of(tip: bpy.types.PoseBone, at_feet: bool = True) -> Leg:
-    """The leg of a chain. at_feet: see `captured`."""
+def leg_of(tip: bpy.types.PoseBone, at_feet: bool = True, known: Skins | None = None) -> Leg:
+    """The leg of a chain. at_feet: see `captured`. known: what was read of its skin."""
     bones = known_bones(tip)
-    return _leg(bones, link_bones(bones), foot_of(tip) if at_feet else end_bone(tip), end_in_tip(tip))
+    return _leg(bones, link_bones(bones), foot_of(tip) if at_feet else end_bone(tip), end_in_tip(tip), known)
 
 
 def _leg(
@@ -552,6 +576,7 @@ def _leg(
     links: Sequence[bpy.types.PoseBone],
     foot: bpy.types.PoseBone | None,
     ankle: Vector,
+    known: Skins | None,
 ) -> Leg:
     ob, tip = bones[0].id_data, bones[-1]
     at_rest = tip.bone.matrix_local @ ankle
@@ -559,13 +584,16 @@ def _leg(
     lengths = [(b - a).length for a, b in pairwise(joints)]
     thigh = lengths[0] if len(lengths) == 2 else 0.5 * sum(lengths)
     scale = ob.matrix_world.median_scale
-    ball, sole = ball_of(ob, joints, bones, foot)
+    balls, name = (Skins() if known is None else known).balls, foot.name if foot else ""
+    if (tip.name, name) not in balls:
+        balls[tip.name, name] = ball_of(ob, joints, bones, foot)
+    ball, sole = balls[tip.name, name]
     points = [at_rest] if foot is None or ball is None else [at_rest, foot.bone.matrix_local @ Vector(ball)]
     return Leg(
         links=tuple(bone.name for bone in links),
         tip=tip.name,
         ankle=ankle,
-        foot=foot.name if foot else "",
+        foot=name,
         ball=ball,
         lengths=(scale * thigh, scale * (sum(lengths) - thigh)),
         sole=scale * sole,
@@ -577,14 +605,60 @@ def with_skins(ob: bpy.types.Object, legs: Iterable[Leg], known: Skins) -> list[
     """Legs of an armature object with the skins of their feet, which are added to those that are known."""
     legs, scale = list(legs), ob.matrix_world.median_scale
     for leg in legs:
-        if leg.foot not in known:
-            known[leg.foot] = skin_of_foot(ob, leg.foot, leg.length / scale) if leg.foot else None
-    return [replace(leg, skin=known[leg.foot]) for leg in legs]
+        if leg.foot not in known.feet:
+            known.feet[leg.foot] = skin_of_foot(ob, leg.foot, leg.length / scale) if leg.foot else None
+    return [replace(leg, skin=known.feet[leg.foot]) for leg in legs]
 
 
 def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
-    """In steps: these legs as Blender shows them at each frame, live chains solved."""
+    """In steps: these legs as Blender shows them at each frame, live chains solved. Where F-Curves tell all of it three
+    frames are looked at, else all."""
+    told = _told(context, ob, legs, frames)
+    if told is not None:
+        few = frames[:: (len(frames) - 1) // 2]
+        seen = yield from _seen(context, ob, legs, few, stepping_shown(context, [ob]))
+        if _are_alike(told, seen, [frames.index(frame) for frame in few]):
+            return told
     return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob])))
+
+
+_FEWEST_TOLD = 120
+"""Frames. Fewer are as quickly stepped through: chains are solved many frames ahead of each that is looked at."""
+_ALIKE = 1e-5
+"""Part of the size of a leg, and of its distance from the origin, by which single precision moves what is seen."""
+
+
+def _told(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> LegMotion | None:
+    """These legs from F-Curves; None where more than these, and their own chains, may move them."""
+    names, judge, live = _names_of(legs), Judge(), {*live_tips(ob)}
+    tips = [ob.pose.bones[leg.tip] for leg in legs]
+    rolls = {path_of(tip, "foot_roll") for tip in tips}
+    if len(frames) < _FEWEST_TOLD or not live.issuperset(leg.tip for leg in legs) or others_handle_frames():
+        return None
+    if any(judge.not_simple(ob, name) for name in names) or not rolls.isdisjoint(animated_paths(ob)):
+        return None
+    if any(tip.analytic_ik_foot_roll for tip in tips):
+        return None
+    rows = _sampled(context, tips, legs, frames, Sampler(frames), solved=True, at_feet=True)
+    if rows is None:
+        return None
+    # Of a limb of more links the first knee is seen.
+    rows = [replace(own, joints=np.asarray(own.joints)[:, [0, 1, -1]]) for own in rows]
+    clip, _ = _clip_of(context, legs, rows, frames, at_feet=True)
+    return replace(clip, lengths=np.array([leg.lengths for leg in legs]))
+
+
+def _are_alike(told: LegMotion, seen: LegMotion, rows: Sequence[int]) -> bool:
+    """Whether legs were told as they are seen at some of the frames."""
+    size = _ALIKE * told.size
+
+    def alike(one: np.ndarray, other: np.ndarray) -> bool:
+        return bool((np.abs(one[:, rows] - other) <= size + _ALIKE * np.abs(other)).all())
+
+    places = ((getattr(told, name), getattr(seen, name)) for name in ("hips", "knees", "ankles", "balls"))
+    skins = ((a, b) for a, b in zip(told.skins, seen.skins, strict=True) if a is not None and b is not None)
+    turned = np.abs(told.feet[:, rows] - seen.feet).max()
+    return all(alike(*pair) for pair in (*places, *skins)) and turned <= _ALIKE
 
 
 def source_shown(
@@ -602,8 +676,7 @@ def _seen(
     frames: range,
     going: AbstractContextManager[GoTo],
 ) -> Steps[LegMotion]:
-    of_legs = (name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name)
-    names = list(dict.fromkeys((*of_legs, *(name for leg in legs if leg.skin for name in leg.skin.bones))))
+    names = _names_of(legs)
 
     def take(depsgraph: bpy.types.Depsgraph) -> list[np.ndarray]:
         evaluated = ob.evaluated_get(depsgraph)
@@ -621,6 +694,12 @@ def _seen(
     skins = (leg.skin for leg in legs)
     skin = tuple(each and each.over(world, [poses[name] for name in each.bones]) for each in skins)
     return LegMotion(rate, lengths, hips, knees, ankles, balls, np.array(feet), soles, rests, skin)
+
+
+def _names_of(legs: Sequence[Leg]) -> list[str]:
+    """The bones by which legs and the skins of their feet are seen."""
+    of_legs = (name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name)
+    return list(dict.fromkeys((*of_legs, *(name for leg in legs if leg.skin for name in leg.skin.bones))))
 
 
 def _posed(world: np.ndarray, poses: Mapping[str, np.ndarray], leg: Leg) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """The skin of feet: what of a character's meshes comes nearest to the ground, however the feet turn."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -48,8 +48,16 @@ class FootSkin:
         return places.reshape(len(shares), -1, 3)
 
 
-Skins = dict[str, FootSkin | None]
-"""The skins of feet by their bones, as far as they were read; None of one that has none, or where there is no foot."""
+@dataclass(frozen=True, slots=True)
+class Skins:
+    """What was read of the skins of an armature object's feet, once for all its clips.
+
+    feet: by their bones; None of one that has none, or where there is no foot. balls: by the tips of chains and feet,
+    see `reading.ball_of`.
+    """
+
+    feet: dict[str, FootSkin | None] = field(default_factory=dict)
+    balls: dict[tuple[str, str], tuple[np.ndarray | None, float]] = field(default_factory=dict)
 
 
 def skin_of_foot(ob: bpy.types.Object, foot: str, leg: float) -> FootSkin | None:

@@ -59,7 +59,7 @@ def clips_planted(
         raise NothingToPlantError(messages.OF(whose=whose, said=messages.NO_MOTION()))
     chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
     present = [own] if own and is_current else [*filter(None, chosen)]
-    called, entries, skins = clip_entries(chosen), [], {}
+    called, entries, skins = clip_entries(chosen), [], Skins()
 
     def work(frames: range) -> Steps[dict | ChainError]:
         start, error = perf_counter(), None

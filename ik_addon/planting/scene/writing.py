@@ -8,19 +8,24 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...authoring.fk_frames import keys_of, stepped
+from ...authoring.fk_frames import channels_over, is_carried, keys_of, sampled_world, stepped, turns_with
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, key_times, write_keys
 from ...bake.stepping import Steps
 from ...rig.blender.rotations import (
     LOCATION,
     Raw,
+    array_of,
     channel_of,
     continuous_numbers,
+    matrices_of,
     pose_matrix,
     rotation_in,
+    turns_in,
 )
+from ...rig.blender.sampling import Judge, Sampler, time_is_plain
 from ...rig.data.control_clips import controls_follow, with_its_clip
+from ...rig.live.handler_lists import others_handle_frames
 from ..feet.clip import applied, vectors_of
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
@@ -42,6 +47,9 @@ Thirds = dict[tuple[Control, int], list[np.ndarray]]
 _STRAIGHT = 1e-6
 """How far numbers may be from a straight line that single precision draws, part of them or of the leg."""
 
+_STILL = 1e-6
+"""Radians, or part of a leg, by which what turns or moves less goes straight."""
+
 
 def controls_placed(
     context: bpy.types.Context,
@@ -53,13 +61,18 @@ def controls_placed(
 ) -> Steps[tuple[Samples, Slopes]]:
     """In steps: put the controls of these legs where a plan wants them at each frame, and so that between two frames
     what stands does."""
-    targets, samples, carried = _target_worlds(capture, plan), {}, []
-    size, keys = capture.clip.size, keyed_of(tips, controls, capture)
+    targets, keys = _target_worlds(capture, plan), keyed_of(tips, controls, capture)
+    told = _placed_at_once(context, [controls[tip] for tip in tips], keys, targets, capture, plan, frames)
+    if told is not None:
+        yield len(frames), len(frames)
+        return told
+    samples, carried, size = {}, [], capture.clip.size
     in_order = sorted(dict.fromkeys([*keys, *(controls[tip][1] for tip in tips)]), key=depth)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
-            carried.append([_carried(placer, each, size) for each in keys])
+            carriers = [placer.world_of(each) if each else Matrix() for each in map(_carrier_of, keys)]
+            carried.append([*map(array_of, carriers)])
             for k, (key, tip) in enumerate(zip(keys, tips, strict=True)):
                 target, pole = controls[tip]
                 wanted[key] = _key_place(placer, key, target, Matrix(targets[k, done - 1]))
@@ -69,30 +82,26 @@ def controls_placed(
             for control in in_order:
                 samples.setdefault(control, []).append(placer.place(control, wanted[control]))
             yield done, total
-    moves = np.abs(np.diff(np.array(carried), axis=0)).max(axis=(2, 3), initial=0.0).T > _STILL
-    turns = np.linalg.norm(vectors_of(plan.feet[:, 1:] @ plan.feet[:, :-1].swapaxes(2, 3)), axis=2) > _STILL
-    curved = (moves | turns) & ~np.isnan(plan.pivots[:, :-1, 0])
+    curved = _curved(np.array(carried).swapaxes(0, 1), size, plan)
     all_targets = [controls[tip][0] for tip in tips]
     thirds = yield from _thirds(context, tips, keys, all_targets, capture, plan, frames, samples, curved)
     return samples, _slopes(thirds, samples, keys)
 
 
-_STILL = 1e-6
-"""Radians, or part of a leg, by which what turns or moves less goes straight."""
+def _curved(carried: np.ndarray, size: float, plan: FootPlan) -> np.ndarray:
+    """(legs, T - 1) bool: from which frames on no straight line leads to where controls have to be. carried: (legs, T,
+    4, 4), what carries them. size: of a leg."""
+    moves = np.abs(np.diff(carried, axis=1)) / np.array([size if column == 3 else 1.0 for column in range(4)])
+    turns = np.linalg.norm(vectors_of(plan.feet[:, 1:] @ plan.feet[:, :-1].swapaxes(2, 3)), axis=2) > _STILL
+    return ((moves.max(axis=(2, 3), initial=0.0) > _STILL) | turns) & ~np.isnan(plan.pivots[:, :-1, 0])
 
 
-def _carried(placer: Placer, control: Control, size: float) -> np.ndarray:
-    """What carries a control, (4, 4), in the world; its place in lengths of `size`."""
+def _carrier_of(control: Control) -> Control | None:
+    """What carries a control; None: nothing does."""
     ob, above = control.ob, control.owner.parent
     if control.bone:
-        carrier = Control(ob, above.name if above else "")
-    elif above is not None:
-        carrier = Control(above, ob.parent_bone if ob.parent_type == "BONE" else "")
-    else:
-        return np.eye(4)
-    world = np.array(placer.world_of(carrier), float)
-    world[:3, 3] /= size
-    return world
+        return Control(ob, above.name if above else "")
+    return above and Control(above, ob.parent_bone if ob.parent_type == "BONE" else "")
 
 
 def keyed_of(
@@ -108,6 +117,88 @@ def _key_place(placer: Placer, key: Control, target: Control, place: Matrix) -> 
     if key == target or key.turns:
         return place
     return Matrix.Translation(place.translation - placer.world_of(target).translation) @ placer.world_of(key)
+
+
+def _placed_at_once(
+    context: bpy.types.Context,
+    controls: Sequence[Sequence[Control]],
+    keys: Sequence[Control],
+    targets: np.ndarray,
+    capture: Capture,
+    plan: FootPlan,
+    frames: range,
+) -> tuple[Samples, Slopes] | None:
+    """The same from F-Curves; None where these do not tell what carries controls.
+
+    controls: target and pole of each leg; keys: what moves it. targets: (legs, T, 4, 4), where targets go.
+    """
+    placed, judge = {*keys, *(pole for _, pole in controls)}, Judge()
+    known = {*placed, *(target for target, _ in controls)}
+    if others_handle_frames() or not time_is_plain(context.scene) or any(is_carried(each, placed) for each in placed):
+        return None
+    if any(judge.not_simple(each.ob, each.bone) for each in known):
+        return None
+    sampler, samples = Sampler(frames), {}
+    for k, (key, (target, pole)) in enumerate(zip(keys, controls, strict=True)):
+        places = targets[k, :, :3, 3] + _from_target(key, target, sampler)
+        near = UNTURNED.get(key.modes[-1], (0.0, 0.0, 0.0))
+        samples[key] = channels_over(key, places, turns_in(targets[k]) if key.turns else None, sampler, near)
+        samples[pole] = channels_over(pole, plan.poles[k], None, sampler, ())
+    if None in samples.values():
+        return None
+    above = [sampled_world(each, sampler) if each else np.eye(4)[None] for each in map(_carrier_of, keys)]
+    curved = _curved(np.array([np.broadcast_to(each, (len(frames), 4, 4)) for each in above]), capture.clip.size, plan)
+    targets_of = [target for target, _ in controls]
+    thirds = _thirds_at_once(keys, targets_of, capture, plan, frames, samples, curved)
+    return None if thirds is None else (samples, _slopes(thirds, samples, keys))
+
+
+def _thirds_at_once(
+    keys: Sequence[Control],
+    targets: Sequence[Control],
+    capture: Capture,
+    plan: FootPlan,
+    frames: range,
+    samples: Samples,
+    curved: np.ndarray,
+) -> Thirds | None:
+    """See `_thirds`; from F-Curves. None where what carries controls is scaled unevenly."""
+    thirds: Thirds = {}
+    for k, (key, target) in enumerate(zip(keys, targets, strict=True)):
+        if not len(rows := np.flatnonzero(curved[k])):
+            continue
+        own, shares = np.repeat(rows, 2), np.tile((1.0 / 3.0, 2.0 / 3.0), len(rows))[:, None]
+        sampler = Sampler([frames[row] + share * frames.step for row, (share,) in zip(own, shares, strict=True)])
+
+        def between(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+            return (1.0 - shares) * before[own] + shares * after[own]  # noqa: B023
+
+        turns = turns_in(sampled_world(target, sampler))
+        if key.turns:
+            rotations = _rotations(samples[key], key.modes[1])
+            turns = turns_with(key, between(rotations[:-1], rotations[1:]), sampler)
+        ends = between(capture.ends[k, :-1], capture.ends[k, 1:]) - plan.pivots[k, own]
+        places = between(*(each[k] for each in _stands(plan))) + applied(matrices_of(turns) @ capture.held[k], ends)
+        places = places + _from_target(key, target, sampler)
+        found = channels_over(replace(key, turns=False), places, None, sampler, ())
+        if found is None:
+            return None
+        locations = np.array([location for (location,) in found]).reshape(-1, 2, 3)
+        thirds |= {(key, row): [*pair] for row, pair in zip(rows, locations, strict=True)}
+    return thirds
+
+
+def _from_target(key: Control, target: Control, sampler: Sampler) -> np.ndarray:
+    """How far a control is from the target that it carries, (n, 3) in the world; see `_key_place`."""
+    if key == target or key.turns:
+        return np.zeros((1, 3))
+    return sampled_world(key, sampler)[:, :3, 3] - sampled_world(target, sampler)[:, :3, 3]
+
+
+def _stands(plan: FootPlan) -> list[np.ndarray]:
+    """Where what stands of each foot is at a frame and at the next one, (legs, T - 1, 3) each."""
+    pairs = (plan.ankles[:, :-1], plan.feet[:, :-1]), (plan.ankles[:, 1:], plan.feet[:, 1:])
+    return [ankles + applied(feet, plan.pivots[:, :-1]) for ankles, feet in pairs]
 
 
 def _thirds(
@@ -127,10 +218,7 @@ def _thirds(
     as it likes, and its own rotation goes from key to key as its channels do.
     """
     thirds: Thirds = {}
-    before, after = plan.feet[:, :-1], plan.feet[:, 1:]
-    stands = [
-        plan.ankles[:, k : k - 1 or None] + applied(feet, plan.pivots[:, :-1]) for k, feet in enumerate((before, after))
-    ]
+    stands = _stands(plan)
     turned = {each: _rotations(samples[each], each.modes[1]) for each in keys if each.turns}
     rows, shares = np.flatnonzero(curved.any(axis=0)), (1.0 / 3.0, 2.0 / 3.0)
     times = [frames[row] + share * frames.step for row in rows for share in shares]

@@ -329,10 +329,12 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
     for strip in heard_strips(data):
         yield from (strip.frame_start * to_scene, strip.frame_end * to_scene)
     for curves in _current(data):
-        for curve in filter(plays, curves):
-            yield from (data.nla_tweak_strip_time_to_scene(end) * to_scene for end in curve.range())
-            if curve.extrapolation == "LINEAR" or any(not modifier.mute for modifier in curve.modifiers):
-                yield from (scene.frame_start, scene.frame_end)
+        playing = [*filter(plays, curves)]
+        ends = [end for curve in playing for end in curve.range()]
+        for end in (min(ends), max(ends)) if ends else ():
+            yield data.nla_tweak_strip_time_to_scene(end) * to_scene
+        if any(each.extrapolation == "LINEAR" or any(not own.mute for own in each.modifiers) for each in playing):
+            yield from (scene.frame_start, scene.frame_end)
 
 
 def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:

@@ -3,7 +3,8 @@
 Also what keeps an object or a bone from being sampled, and which scene's frame the originals stand at."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 import bpy
 import numpy as np
@@ -203,6 +204,8 @@ class Judge:
     def __init__(self) -> None:
         self._objects: dict[bpy.types.Object, str] = {}
         self._bones: dict[bpy.types.Object, _Bones] = {}
+        # Three or four F-Curves have one path.
+        self._settings = cache(lambda ob: dict.fromkeys(_settings(ob)))
 
     def not_simple(self, ob: bpy.types.Object, bone_name: str = "") -> str:
         ob = ob.original  # pyright: ignore[reportAssignmentType]
@@ -216,14 +219,14 @@ class Judge:
 
     def _bone_not_simple(self, ob: bpy.types.Object, bone_name: str) -> str:
         if ob not in self._bones:
-            self._bones[ob] = _Bones(ob)
+            self._bones[ob] = _Bones(ob, self._settings(ob))
         return self._bones[ob].not_simple(bone_name)
 
     def _object_not_simple(self, ob: bpy.types.Object) -> str:
         """`not_simple` of an object, with all objects above it, and the bones that these hang on."""
         above, why = ob, ""
         while above is not None and not why:
-            why = _action_not_simple(above) or _placed_otherwise(above)
+            why = _action_not_simple(above) or _placed_otherwise(above, self._settings(above))
             if not why and hangs_on_bone(above):
                 why = self._bone_not_simple(above.parent, above.parent_bone)
             above = above.parent
@@ -269,8 +272,8 @@ def hangs_on_bone(ob: bpy.types.Object) -> bool:
     return not parent.data.bones[ob.parent_bone].use_relative_parent
 
 
-def _placed_otherwise(ob: bpy.types.Object) -> str:
-    """What places an object besides its channels and its parent; "": nothing does."""
+def _placed_otherwise(ob: bpy.types.Object, settings: Iterable[tuple[str, bool]]) -> str:
+    """What places an object besides its channels and its parent; "": nothing does. settings: see `_settings`."""
     parent = ob.parent
     constraint = next((constraint for constraint in ob.constraints if not constraint.mute), None)
     if constraint is not None:
@@ -283,7 +286,7 @@ def _placed_otherwise(ob: bpy.types.Object) -> str:
             return messages.HANGS_BY_PART(object=ob.name, parent=parent.name, part=part)
         if parent.type == "CURVE" and (parent.data.use_path or "use_path" in animated_paths(parent.data)):
             return messages.FOLLOWS_PATH(object=ob.name, parent=parent.name)
-    for path, is_driver in _settings(ob):
+    for path, is_driver in settings:
         name = _channel(path)
         if name == "constraints" and not ob.constraints:
             continue
@@ -293,13 +296,13 @@ def _placed_otherwise(ob: bpy.types.Object) -> str:
 
 
 class _Bones:
-    """What prevents sampling the bones of an object that is simple itself."""
+    """What prevents sampling the bones of an object that is simple itself. settings: see `_settings`."""
 
-    def __init__(self, ob: bpy.types.Object) -> None:
+    def __init__(self, ob: bpy.types.Object, settings: Iterable[tuple[str, bool]]) -> None:
         self._ob = ob
         self._of_all = self._any_bone_not_simple()
         self._set, constrained = {}, set()
-        for path, is_driver in _settings(ob):
+        for path, is_driver in settings:
             owner, what = bone_of_path(path)
             name = _channel(what)
             if not owner:

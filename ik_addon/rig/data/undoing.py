@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import cache
 
 import bpy
+import numpy as np
 
 from ..blender.animation import drivers_of, fcurve_homes
 from ..blender.cleanup import Scratch, surely
@@ -120,11 +121,12 @@ class _Before:
         self._has_controls = ob.is_property_set(_CONTROLS)
         self._has_trigger = ob.is_property_set(_TRIGGER)
         self._controls = [_values(kept, _names(KeptControls)) for kept in ob.analytic_ik_record_controls]
-        names = _names(bpy.types.PoseBone)
+        _, own = _parted(_names(bpy.types.PoseBone))
         self._bones = {
-            bone.name: (_values(bone, names), ({each.name: _values(each, _OF_CONSTRAINT) for each in bone.constraints}))
+            bone.name: (_values(bone, own), ({each.name: _values(each, _OF_CONSTRAINT) for each in bone.constraints}))
             for bone in _bones(ob)
         }
+        self._of_blender = _of_blender(ob)
         data = ob.animation_data
         self._animated = data is not None
         action = data.action if data else None
@@ -135,18 +137,32 @@ class _Before:
 
     def bring_back(self, ob: bpy.types.Object) -> None:
         """Let the object hold it again. What it holds already is not touched, so that nothing is evaluated for it."""
-        names, changed = _names(bpy.types.PoseBone), False
+        (_, own), changed = _parted(_names(bpy.types.PoseBone)), False
         for bone in _bones(ob):
             if bone.name in self._bones:
                 values, constraints = self._bones[bone.name]
-                changed |= _set_back(bone, values, names)
+                changed |= _set_back(bone, values, own)
                 changed |= _set_constraints_back(bone, constraints)
+        changed |= self._bring_poses_back(ob)
         self._bring_controls_back(ob)
         self._bring_animation_back(ob)
         # Last: keys no longer play over it.
         changed |= _set_back(ob, self._own, _OF_OBJECT)
         if changed:
             ob.update_tag()
+
+    def _bring_poses_back(self, ob: bpy.types.Object) -> bool:
+        """What Blender's own properties of the bones hold that there were. Returns whether any held another."""
+        rows, changed = {name: row for row, name in enumerate(self._bones)}, False
+        kept = [(k, rows[bone.name]) for k, bone in enumerate(_bones(ob)) if bone.name in rows]
+        present, before = np.array(kept, int).reshape(-1, 2).T
+        for name, now in _of_blender(ob).items():
+            held = self._of_blender[name]
+            for k in np.flatnonzero((now[present] != held[before]).any(axis=1)):
+                numbers = held[before[k]].tolist()
+                setattr(ob.pose.bones[present[k]], name, numbers if len(numbers) > 1 else numbers[0])
+                changed = True
+        return changed
 
     def _bring_controls_back(self, ob: bpy.types.Object) -> None:
         kept = ob.analytic_ik_record_controls
@@ -189,7 +205,17 @@ def _bones(ob: bpy.types.Object) -> Iterable[bpy.types.PoseBone]:
     return ob.pose.bones if ob.pose else ()
 
 
-def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
+def _of_blender(ob: bpy.types.Object) -> dict[str, np.ndarray]:
+    """What those of Blender's properties hold that operators set, of all bones: (bones, numbers) each."""
+    found, bones, properties = {}, _bones(ob), bpy.types.PoseBone.bl_rna.properties
+    for name in _parted(_names(bpy.types.PoseBone))[0] if len(bones) else ():
+        width = properties[name].array_length or 1
+        found[name] = np.empty((len(bones), width), bool if properties[name].type == "BOOLEAN" else np.float32)
+        bones.foreach_get(name, found[name].reshape(-1))
+    return found
+
+
+def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> tuple[str, ...]:
     """The properties that operators set, of bones or of what is kept of chains' controls.
 
     Records come last: setting another property may set one.
@@ -197,7 +223,7 @@ def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
     found = [rna.identifier for rna in kind.bl_rna.properties if not rna.is_readonly]
     if kind is bpy.types.PoseBone:
         found = [name for name in found if name in REST or name.startswith((PREFIX, *_BLENDERS_LIMITS))]
-    return sorted(found, key=lambda name: name.startswith(f"{PREFIX}record"))
+    return tuple(sorted(found, key=lambda name: name.startswith(f"{PREFIX}record")))
 
 
 def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, object]:

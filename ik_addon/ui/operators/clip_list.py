@@ -141,9 +141,10 @@ class ClipsMade(WithStrips):
         called = {clip: entry["clip"] for clip, entry in zip(clips, clip_entries(clips), strict=True)}
         if unreached[worst]:
             result += messages.CLIP_UNREACHED(clip=called[worst], frames=messages.FRAMES(count=len(unreached[worst])))
-        if done.left_out:
-            names = messages.quoted(called[clip] for clip in done.left_out)
-            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
+        reasons: dict[str, list[str]] = {}
+        for clip, error in done.left_out.items():
+            reasons.setdefault(str(error).removesuffix("."), []).append(called[clip])
+        result += "".join(messages.CLIPS_LEFT_OUT(clips=messages.quoted(own), why=why) for why, own in reasons.items())
         self.level = "WARNING" if result else "INFO"
         return self.words_of_clips(context, reports, messages.CLIPS(count=len(reports)), result)
 
@@ -152,15 +153,16 @@ def strips_asked(operator: WithStrips, context: bpy.types.Context) -> list[str]:
     """The option for NLA strips, if the armature may have some that play what the operator replaces."""
     data = chain_armature(context).animation_data
     has_strips = data is not None and any(track.strips for track in data.nla_tracks)
-    return ["strips"] if operator.clips == "ALL" or has_strips else []
+    return ["strips"] if len(operator.chosen_clips) > 1 or has_strips else []
 
 
 def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:
     """The choice, where there are several, and the list."""
     if len(operator.chosen_clips) > 1:
         layout.row().prop(operator, "clips", expand=True)
-    if operator.clips == "ALL":
+        # In the same place for both choices, so that OK is where it was.
         column = layout.column()
+        column.enabled = operator.clips == "ALL"
         # The boxes stand before their names, without the margin of labels: names of clips are long.
         column.use_property_split = False
         rows = min(len(operator.chosen_clips), _ROWS)

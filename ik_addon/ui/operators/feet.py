@@ -85,18 +85,27 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
         curves = [ob for ob in context.view_layer.objects if ob.type == "CURVE" and ob.select_get()]
         if len(curves) == 1:
             self.path = curves[0].name
+            if not self.properties.is_property_set("clips"):
+                # Not all that a character can do goes along a curve, such as kicks.
+                self.clips = "CURRENT"
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_clips(self, self.drawn())
-        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
-        layout = self.drawn(*ranged, *strips_asked(self, context), "only_selected", "ground")
+        ranged = self.layout.column()
+        ranged.enabled = self.clips == "CURRENT"
+        for name in ("frame_start", "frame_end"):
+            ranged.prop(self, name)
+        layout = self.drawn(*strips_asked(self, context), "only_selected", "ground")
         if self.ground == "LEVEL":
             layout.prop(self, "height")
         elif self.ground == "OBJECT":
             layout.prop_search(self, "ground_object", context.scene, "objects")
             layout.prop(self, "find_footing")
         layout.prop_search(self, "path", context.scene, "objects")
+        if self.path and len(self.chosen_clips) > 1:
+            going = [item for item in self.chosen_clips if item.use] if self.clips == "ALL" else [None]
+            layout.label(text=messages.GO_ALONG(clips=messages.CLIPS(count=len(going))))
         if self.path:
             self.drawn(*(name for name in _ON_PATH if name != "path_stride" or not self.path_fit))
         apart = ("find_footing", *_IN_LEG_LENGTHS, *_ON_PATH)
@@ -123,10 +132,11 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
         from ...planting.feet.options import Options
         from ...planting.scene.path import path_named
         from ...planting.scene.plant import Ground, planted_and_kept
+        from ...planting.scene.skin import Skins
 
         tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
         ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
-        given = options, ground, self.footprints, path_named(context.scene, self.path), {}
+        given = options, ground, self.footprints, path_named(context.scene, self.path), Skins()
         return lambda frames: planted_and_kept(context, tips, frames, *given)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
