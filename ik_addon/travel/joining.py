@@ -242,9 +242,13 @@ def _joint_of(ob: bpy.types.Object, first: Walk, second: Walk) -> _Joint:
     standing_too = fits & one.any(axis=0)[:, None]
     fits = standing_too if standing_too.any() else fits
     row, following = divmod(int(np.where(fits, away, np.inf).argmin()), fits.shape[1])
-    move, stands = np.eye(4), one[:, row] | ~one[:, row].any()
+    move, stands = np.eye(4), one[:, row]
     move[:3, :3] = turns_by(np.angle(product[row, following]) * UP)
-    here, there = first.feet[stands, row].mean(axis=0), second.feet[stands, following].mean(axis=0)
+    # Where no foot stands the body goes on as it went, over the same ground.
+    here, there = (
+        (walk.feet[stands, at] if stands.any() else walk.clip.hips[:, at] * (1.0 - UP)).mean(axis=0)
+        for walk, at in ((first, row), (second, following))
+    )
     move[:3, 3] = here - move[:3, :3] @ there
     return _Joint(row, following, second, move, float(np.sqrt(max(away[row, following], 0.0) / len(heights))))
 
