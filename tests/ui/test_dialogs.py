@@ -253,6 +253,14 @@ def test_plant_feet_takes_the_selected_curve_as_its_path(ask):
     assert "path_stride" not in ask("plant_feet", path_fit=True).shown.properties
 
 
+@pytest.mark.parametrize(("clips", "said"), [("CURRENT", "1 clip along the path"), ("ALL", "3 clips along the path")])
+def test_plant_feet_says_how_many_clips_go_along_a_path(clips, said, ask):
+    rigged_character(True)
+    shown = ask("plant_feet", clips=clips, path="Way").shown
+    assert said in shown.labels
+    assert not any("along the path" in label for label in ask("plant_feet", clips=clips, path="").shown.labels)
+
+
 @pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["bake", "check", "plant_feet", "root_motion", "in_place", "travel", "make_loop"])
 def test_clips_are_listed_where_there_are_several(ask, name):
