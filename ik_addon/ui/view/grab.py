@@ -17,7 +17,6 @@ from .dragging import MODIFIERS, PRECISE, DragsInView, TypedNumber, in_pose_mode
 
 if TYPE_CHECKING:
     from ...grabbing.scene.posing import GrabSession
-    from ...grabbing.scene.reading import GrabJoint
     from ...grabbing.solving.drag import GrabOptions
 
 _NEAR = 40.0
@@ -63,14 +62,15 @@ class _OnJoint(ChainOperator):
         return name
 
 
-def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> "GrabJoint | None":
-    """The joint nearest to the mouse; None if none is near."""
+def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> str:
+    """The bone of the joint nearest to the mouse; "" if none is near."""
     mouse = Vector((event.mouse_region_x, event.mouse_region_y))
-    near, found = _NEAR * context.preferences.system.ui_scale, None
-    for joint in session.joints():
-        place = location_3d_to_region_2d(context.region, context.region_data, joint.place(session.evaluated))
-        if place is not None and (place - mouse).length < near:
-            near, found = (place - mouse).length, joint
+    near, found = _NEAR * context.preferences.system.ui_scale, ""
+    for bone, drag in session.joints().items():
+        place = session.place(session.evaluated, bone, drag)
+        seen = location_3d_to_region_2d(context.region, context.region_data, place)
+        if seen is not None and (seen - mouse).length < near:
+            near, found = (seen - mouse).length, bone
     return found
 
 
@@ -147,12 +147,12 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
         try:
             self._session = GrabSession(context, ob)
             if self.at_mouse:
-                self.bone = getattr(_joint_at(self._session, context, event), "bone", "")
+                self.bone = _joint_at(self._session, context, event)
                 if not self.bone:
                     return {"PASS_THROUGH", "CANCELLED"}
             self.bone = self.named(ob)
             self._take_hold()
-            self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self._session.joints()}
+            self._pins = {bone: pin_of(ob.pose.bones[bone]) for bone in self._session.joints()}
             self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
             self._axis, self._typed, self._hips = "", TypedNumber(), self.hips
             self._place(context, event)
@@ -198,9 +198,10 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
         if event.type in ("X", "Y", "Z"):
             self._axis = "" if self._axis == event.type else event.type
         elif event.type == "P":
-            joint = _joint_at(self._session, context, event)
-            if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
-                self._session.toggle_pin(joint.limb)
+            bone = _joint_at(self._session, context, event)
+            drag = self._session.joints().get(bone, self._drag)
+            if drag.kind == "LIMB" and drag.limb != self._drag.limb:
+                self._session.toggle_pin(drag.limb)
         elif event.type in _SWITCHES:
             name, first, other = _SWITCHES[event.type]
             setattr(self, name, other if getattr(self, name) == first else first)
@@ -252,10 +253,9 @@ class ANALYTIC_IK_OT_pin(_OnJoint):
             from ...grabbing.scene.posing import GrabSession
 
             try:
-                joint = _joint_at(GrabSession(context, active_armature(context)), context, event)
+                self.bone = _joint_at(GrabSession(context, active_armature(context)), context, event)
             except ChainError as error:
                 return self.refuse(error)
-            self.bone = joint.bone if joint else ""
         return self.execute(context)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
