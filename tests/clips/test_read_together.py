@@ -1,5 +1,8 @@
 """Clips that are read together get the keys that each of them gets alone."""
 
+from collections.abc import Iterable
+from math import cos, sin
+
 import bpy
 import pytest
 
@@ -15,13 +18,16 @@ from .characters import AMOUNTS, as_bones, new_character
 pytestmark = pytest.mark.versions
 
 
-def keys_of_clips(as_bones: bool, unlike: str = "") -> dict:
-    """The keys in all clips of a character that has been rigged. unlike: the clip that moves the head as well."""
+def keys_of_clips(as_bones: bool, turning: Iterable[str] = ()) -> dict:
+    """The keys in all clips of a character that has been rigged. turning: the clips in which the body turns once."""
     empty_scene()
     ob = new_character()
-    if unlike:
-        ob.animation_data.action = bpy.data.actions[unlike]
-        ob.pose.bones["head"].keyframe_insert("location", frame=3)
+    body = ob.pose.bones["spine"]
+    for name in turning:
+        ob.animation_data.action = bpy.data.actions[name]
+        for frame, angle in ((1, 0.0), (5, 2.0), (9, 4.0), (12, 5.8)):
+            body.rotation_quaternion = (cos(0.5 * angle), 0.0, sin(0.5 * angle), 0.0)
+            body.keyframe_insert("rotation_quaternion", frame=frame)
     rig_legs(bpy.context, ob, as_bones=as_bones)
     # The numbers of slots are drawn by lot.
     return {
@@ -44,15 +50,15 @@ def readings(monkeypatch) -> list[int]:
 
 
 @as_bones
-@pytest.mark.parametrize("unlike", ["", "run"])
-@pytest.mark.parametrize("most", [2000, 1])
-def test_clips_read_together_are_as_each_alone(as_bones, unlike, most, readings, monkeypatch):
+@pytest.mark.parametrize(
+    "turning, most, groups", [([*AMOUNTS], 2000, [3]), (["run"], 2000, [1, 2]), ([*AMOUNTS], 1, [1, 1, 1])]
+)
+def test_clips_read_together_are_as_each_alone(as_bones, turning, most, groups, readings, monkeypatch):
     monkeypatch.setattr(clip_tracks, "_MOST", most)
-    together = keys_of_clips(as_bones, unlike)
-    groups = [1] * len(AMOUNTS) if most == 1 else [1, len(AMOUNTS) - 1] if unlike else [len(AMOUNTS)]
+    together = keys_of_clips(as_bones, turning)
     assert sorted(readings) == groups
     monkeypatch.setattr(clip_tracks.ClipTracks, "of", lambda *_: None)
-    assert keys_of_clips(as_bones, unlike) == together
+    assert keys_of_clips(as_bones, turning) == together
 
 
 def test_a_clip_that_is_not_as_it_was_read_is_stepped_through(readings, monkeypatch):
