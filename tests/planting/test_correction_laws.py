@@ -13,7 +13,6 @@ from ik_addon.planting.feet.corrections import Bump, span_of
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.kept_keys import curves_of
-from ik_addon.planting.scene.limbs import keyed_contacts
 
 from .corrected import TIMES, channels, foot, middle_stance, move, walk
 from .planted_walks import FRAMES, all_bytes, farthest, seen
@@ -37,13 +36,12 @@ def done(ob, frame, name, way, turn):
 def spans(ob) -> dict[str, np.ndarray]:
     """By control, at which of TIMES its corrections may be seen."""
     found, scene = {}, bpy.context.scene
-    feet = {limb.foot.name: limb.tip for limb in keyed_controls(ob).limbs}
+    controls = keyed_controls(ob)
+    stances = {each.name: controls.stances_of(each, FRAMES) for each in controls.all}
     for own in corrections_of(ob):
         name = own["bone"] or own["object"]
-        contacts = keyed_contacts(feet[name], FRAMES) if name in feet else None
-        start, *_, end = span_of(own["frame"] - FRAMES[0], contacts, own["fade"] * scene.render.fps)
-        rows = TIMES - FRAMES[0]
-        inside = (rows > start) & (rows < end)
+        start, *_, end = span_of(own["frame"], stances[name], own["fade"] * scene.render.fps)
+        inside = (start < TIMES) & (end > TIMES)
         found[name] = found.get(name, False) | inside
     return found
 

@@ -1,9 +1,10 @@
 """Corrections that fade: what moves and turns a control at one time does so less before and after, and then not at all.
 
 Each is a bump of its own over what is below it, so their order does not matter. Where a foot stands, the whole stance
-moves and turns like a rigid body. Times are rows, whole or not; places, moves and turns are in the world.
+moves and turns like a rigid body. Times are frames, whole or not; places, moves and turns are in the world.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...solvers.carrier import lowering
 from .clip import turns_by
-from .curves import eased, runs
+from .curves import eased
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Bump:
     """A correction over time: none up to `start`, all from `first` to `last`, none from `end` on; infinite: it is kept.
 
     move, turn: (3,), the way and the rotation vector. place: (3,), about which it turns. edges, speeds: (2, 3), where
-    the control is at `first` and `last`, and how fast by row, seen from between.
+    the control is at `first` and `last`, and how fast by frame, seen from between.
     """
 
     start: float
@@ -70,19 +71,18 @@ class Bump:
         return [(away, length, np.clip(away / max(length, 1e-9), 0.0, 1.0)) for away, length in ends]
 
 
-def span_of(row: float, contacts: np.ndarray | None, fade: float) -> tuple[float, float, float, float]:
-    """Start, first, last and end (see `Bump`) of a correction at a row.
+def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> tuple[float, float, float, float]:
+    """Start, first, last and end (see `Bump`) of a correction at a frame.
 
-    contacts: (2, T) bool, of a foot: in a contact it is that of the whole stance, in the air it fades to the contacts
-    beside it. None, or where there is no contact on that side: it fades over so many rows.
+    stances: first and last frames of a foot's: in one of them it is that of the whole stance, in the air it fades to
+    those beside it. Where there is none on that side it fades over so many frames.
     """
-    stances = runs(contacts.any(axis=0)) if contacts is not None else []
-    own = next((stance for stance in stances if stance[0] <= row <= stance[1]), None)
+    own = next((stance for stance in stances if stance[0] <= frame <= stance[1]), None)
     # What was moved at the end of a clip stays there.
-    beyond = (-inf, inf) if own else (round(row - fade), round(row + fade))
-    before = max((last for _, last in stances if last < row), default=beyond[0])
-    after = min((first for first, _ in stances if first > row), default=beyond[1])
-    return (before, float(own[0]), float(own[1]), after) if own else (before, row, row, after)
+    beyond = (-inf, inf) if own else (round(frame - fade), round(frame + fade))
+    before = max((last for _, last in stances if last < frame), default=beyond[0])
+    after = min((first for first, _ in stances if first > frame), default=beyond[1])
+    return (before, float(own[0]), float(own[1]), after) if own else (before, frame, frame, after)
 
 
 def lowering_for(offsets: np.ndarray, longest: np.ndarray, shares: np.ndarray) -> float:
