@@ -5,7 +5,7 @@ moves and turns like a rigid body. Times are frames, whole or not; places, moves
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
@@ -61,14 +61,39 @@ class Bump:
         before, after = (1.0 - eased(share) for *_, share in self._fades(times))
         return np.minimum(before, after)
 
-    def holds(self, times: np.ndarray) -> np.ndarray:
-        """Whether there is anything of it, (n,) bool."""
-        return (times > self.start) & (times < self.end)
-
     def _fades(self, times: np.ndarray) -> list[tuple[np.ndarray, float, np.ndarray]]:
         """For both ends how far times are outside what is whole, how long it fades, and the part of that, 0 to 1."""
         ends = (self.first - times, self.first - self.start), (times - self.last, self.end - self.last)
         return [(away, length, np.clip(away / max(length, 1e-9), 0.0, 1.0)) for away, length in ends]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What corrections of one control make together, in any order."""
+
+    bumps: Sequence[Bump]
+
+    def moves(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """By how much the control goes that is at these places (n, 3), (n, 3)."""
+        return np.sum([bump.moves(times, places) for bump in self.bumps], axis=0)
+
+    def turns(self, times: np.ndarray) -> np.ndarray:
+        """The rotation vectors by which it is turned, (n, 3)."""
+        return np.sum([bump.turns(times) for bump in self.bumps], axis=0)
+
+    def carries(self, times: np.ndarray, places: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """By how much points (..., n, 3) go that are carried by the control at these places."""
+        arms = points - places
+        return self.moves(times, places) + (turns_by(self.turns(times)) @ arms[..., None])[..., 0] - arms
+
+    def holds(self, times: np.ndarray) -> np.ndarray:
+        """Whether there is anything of them, (n,) bool."""
+        return np.any([(times > bump.start) & (times < bump.end) for bump in self.bumps], axis=0)
+
+    @property
+    def knots(self) -> np.ndarray:
+        """The times at which one begins, is whole, begins to fade, or ends."""
+        return np.unique([(bump.start, bump.first, bump.last, bump.end) for bump in self.bumps])
 
 
 def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> tuple[float, float, float, float]:
@@ -85,16 +110,46 @@ def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> tu
     return (before, float(own[0]), float(own[1]), after) if own else (before, frame, frame, after)
 
 
-def lowering_for(offsets: np.ndarray, longest: np.ndarray, shares: np.ndarray) -> float:
-    """The least way down of the body, times its share (n,) at each row, with which no leg is longer than it may be.
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Limbs over T frames, below corrections. ankles, offsets: (limbs, T, 3), where they end, and the way there from
+    their roots. reaches: (limbs,), how long they are at most."""
 
-    offsets: (legs, n, 3), from hips to ankles; longest: (legs, n). What no way down serves asks for none.
-    """
-    falls = lowering(offsets, longest)[0]
-    needed = (falls > _SEEN * longest.max()) & (shares > _LEAST)
-    return float((falls[needed] / shares[needed]).max()) if needed.any() else 0.0
+    frames: np.ndarray
+    ankles: np.ndarray
+    offsets: np.ndarray
+    reaches: np.ndarray
+
+    def given(self, moved: np.ndarray, feet: Sequence[tuple[int, Bump]], asking: Sequence[int]) -> list[Bump]:
+        """How the body gives for each of these corrections of feet, straight down, so that legs reach; `moved`, their
+        offsets, change by all of it. feet: with the number of the leg. asking: the numbers of legs that are to."""
+        longest, found = self.reaches[asking, None], []
+        lengths = np.linalg.norm(self.offsets[asking], axis=2)
+        # One after the other: what one asks for is not asked again of another, which fades there.
+        for k, bump in sorted(feet, key=lambda foot: (foot[1].first, foot[0])):
+            moved[k] += bump.moves(self.frames, self.ankles[k])
+            shares = bump.shares(self.frames)
+            # Where it fades, a leg may be straight: else the body would go far down for little.
+            bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * longest
+            falls = lowering(moved[asking], np.clip(lengths, bent, _STRAIGHT * longest))[0]
+            needed = (falls > _SEEN * longest.max()) & (shares > _LEAST)
+            if needed.any():
+                down = np.array((0.0, 0.0, float((falls[needed] / shares[needed]).max())))
+                found.append(replace(bump, move=-down, turn=np.zeros(3)))
+                moved += shares[:, None] * down
+        return found
+
+    def short(self, moved: np.ndarray) -> dict[int, int]:
+        """The limbs that do not reach with these offsets, and reached before; with the row at which it is so most."""
+        lengths, before = (np.linalg.norm(each, axis=2) for each in (moved, self.offsets))
+        beyond = lengths / np.maximum(before, _STRAIGHT * self.reaches[:, None])
+        return {k: int(own.argmax()) for k, own in enumerate(beyond) if own.max() > 1.0 + _SHORT}
 
 
+_EXTENSION, _STRAIGHT = 0.985, 0.9999
+"""Parts of a leg up to which the body need not give for it, and that it may not pass."""
+_SHORT = 1e-3
+"""Part of a limb from which on it is said to be short."""
 _SEEN = 1e-9
 """Part of a leg by which less is rounding."""
 _LEAST = 0.4

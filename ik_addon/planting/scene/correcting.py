@@ -16,7 +16,7 @@ from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import known_bones
 from ...solvers import ChainError
 from ..feet.clip import vectors_of
-from ..feet.corrections import span_of
+from ..feet.corrections import Sum, span_of
 from .control_tracks import KeyedControls, changeable_controls, frames_of_keys, key_time, numbers_at, widths
 from .entries import control_name, corrections_of, step_of
 from .footprints import show_planned
@@ -202,7 +202,7 @@ def move_step(
     frame; no more is known of it. clip: its frames."""
     entry = {"frame": frame, "move": move[:3, 3], "turn": vectors_of(move[:3, :3]), "place": np.zeros(3)}
     carried, laid = laid_out(context, controls, clip, [(control, entry | {"fade": 0.0, "body": False})])
-    change_keys(clip, carried, control, [own.bump for own in laid])
+    change_keys(clip, carried, control, Sum([own.bump for own in laid]))
 
 
 def keys_below(ob: bpy.types.Object, control: Control) -> KeysOf:

@@ -1,7 +1,7 @@
 """Corrections laid over the keys of controls: what each adds, how the body gives for them, which limbs are short."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, floor
 
 import bpy
@@ -13,17 +13,13 @@ from ...bake.stepping import finish
 from ...rig.blender.rotations import numbers_of, quaternions_of
 from ...solvers.arrays import multiply, quaternions
 from ..feet.clip import turns_by, vectors_of
-from ..feet.corrections import Bump, lowering_for, span_of
+from ..feet.corrections import Bump, Legs, Sum, span_of
 from .control_tracks import KeyedControls, frame_of, key_time, numbers_at, track_of, turned, widths, worlds_over
 from .curve_edits import edit_curves
 from .footprints import show_corrected
 from .kept_keys import UNCORRECTED, curves_of, keep, keys_now
 from .reading import captured
 
-_EXTENSION, _STRAIGHT = 0.985, 0.9999
-"""Parts of a leg up to which the body need not give for it, and that it may not pass."""
-_SHORT = 1e-3
-"""Part of a limb from which on it is said to be short of its control."""
 _NEAR = 0.05
 """Frames from an edge of a stance over which a speed is read off."""
 
@@ -132,7 +128,7 @@ def lay(
         if limb is not None and own.bump.last > own.bump.first:
             show_corrected(limb.tip, round(own.bump.first), round(own.bump.last), Matrix(own.bump.rigid))
     for control, own in bumps.items():
-        change_keys(clip, carried, control, own)
+        change_keys(clip, carried, control, Sum(own))
     return [*bumps], short
 
 
@@ -144,72 +140,44 @@ def _reached(
     body, moved = controls.body, {own.control for own in laid}
     legs = [limb for limb in controls.limbs if limb.on_body or controls.stances_of(limb.foot, clip)]
     limbs = [*legs, *(limb for limb in controls.limbs if limb.foot in moved and limb not in legs)]
-    asking = {limb.foot for limb in legs or limbs} if body and curves_of(body) else set()
     if not moved & {body, *(limb.foot for limb in limbs)}:
         return [], {}
     seen = finish(captured(context, [limb.tip for limb in limbs], None, carried.window, solved=True, at_feet=True)).clip
-    frames, ankles = np.array(carried.window, float), seen.ankles.copy()
-    offsets, reaches, given = ankles - seen.hips, seen.reaches[:, None], []
-    lengths = np.linalg.norm(offsets, axis=2)
+    below = Legs(np.array(carried.window, float), seen.ankles, seen.ankles - seen.hips, seen.reaches)
+    offsets, asking = below.offsets.copy(), range(len(legs or limbs)) if body and curves_of(body) else ()
     if body in moved:
-        own = [each.bump for each in laid if each.control == body]
-        places = carried.places(body, frames)
-        turns = turns_by(np.sum([bump.turns(frames) for bump in own], axis=0))
-        moves = np.sum([bump.moves(frames, places) for bump in own], axis=0)
-        for k, limb in enumerate(limbs):
-            arms = seen.hips[k] - places
-            offsets[k] -= (moves + np.einsum("nij,nj->ni", turns, arms) - arms) * limb.on_body
-    # One after the other: what one asks for is not asked again of another, which fades there.
-    order = {limb.foot: k for k, limb in enumerate(limbs)}
-    for own in sorted(
-        (own for own in laid if own.control in order), key=lambda own: (own.bump.first, order[own.control])
-    ):
-        k = order[own.control]
-        offsets[k] += own.bump.moves(frames, ankles[k])
-        if not own.asks or own.control not in asking:
-            continue
-        shares = own.bump.shares(frames)
-        # Where it fades, a leg may be straight: else the body would go far down for little.
-        bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * reaches
-        asked = [k for k, limb in enumerate(limbs) if limb.foot in asking]
-        down = lowering_for(offsets[asked], np.clip(lengths, bent, _STRAIGHT * reaches)[asked], shares)
-        if down > 0.0:
-            given.append(
-                Laid(
-                    body, replace(own.bump, move=np.array((0.0, 0.0, -down)), turn=np.zeros(3), speeds=np.zeros((2, 3)))
-                )
-            )
-            offsets[..., 2] += down * shares
-    beyond = np.linalg.norm(offsets, axis=2) / np.maximum(lengths, _STRAIGHT * reaches)
-    worst = {
-        limb.tip.name: (own.max(), carried.window[own.argmax()])
-        for limb, own in zip(limbs, beyond, strict=True)
-        if limb.tip.analytic_ik_reach != "STRETCH"
-    }
-    return given, {tip: frame for tip, (most, frame) in worst.items() if most > 1.0 + _SHORT}
+        added = Sum([own.bump for own in laid if own.control == body])
+        shift = added.carries(below.frames, carried.places(body, below.frames), seen.hips)
+        offsets -= shift * np.array([limb.on_body for limb in limbs])[:, None, None]
+    feet = [(k, own) for k, limb in enumerate(limbs) for own in laid if own.control == limb.foot]
+    asked = [(k, own.bump) for k, own in feet if own.asks and k in asking]
+    given = [Laid(body, bump) for bump in below.given(offsets, asked, asking)] if asked else []
+    for k, own in feet:
+        if not own.asks or k not in asking:
+            offsets[k] += own.bump.moves(below.frames, seen.ankles[k])
+    rigid = {k: limb.tip.name for k, limb in enumerate(limbs) if limb.tip.analytic_ik_reach != "STRETCH"}
+    short = {k: row for k, row in below.short(offsets).items() if k in rigid}
+    return given, {rigid[k]: carried.window[row] for k, row in short.items()}
 
 
-def change_keys(clip: range, carried: Carried, control: Control, bumps: Sequence[Bump]) -> None:
-    """Change the keys of a control, and add some where a correction begins, is whole, and ends."""
+def change_keys(clip: range, carried: Carried, control: Control, added: Sum) -> None:
+    """Change the keys of a control, and add some where a correction begins, is whole, and ends. clip: its frames."""
     curves, mode = curves_of(control), control.owner.rotation_mode
 
     def holds(times: np.ndarray) -> np.ndarray:
         frames = frame_of(times)
-        return np.any([bump.holds(frames) for bump in bumps], axis=0) & (abs(frames - middle) < half + 1e-6)
+        return added.holds(frames) & (frames > clip[0] - 1e-6) & (frames < clip[-1] + 1e-6)
 
     def corrected(times: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         frames, found = frame_of(times), numbers.copy()
         spaces, places = carried.at(control, frames)[:, :3, :3], carried.places(control, frames, numbers)
-        moves = np.sum([bump.moves(frames, places) for bump in bumps], axis=0)
-        turns = np.sum([bump.turns(frames) for bump in bumps], axis=0)
+        moves, turns = added.moves(frames, places), added.turns(frames)
         found[:, :3] += np.linalg.solve(spaces, moves[..., None])[..., 0]
         if np.any(turns):
             found[:, 3:] = _turned(np.linalg.solve(_axes(spaces), turns[..., None])[..., 0], numbers[:, 3:], mode)
         return found
 
-    middle, half = (clip[0] + clip[-1]) / 2.0, (clip[-1] - clip[0]) / 2.0
-    points = {edge for bump in bumps for edge in (bump.start, bump.first, bump.last, bump.end)}
-    extra = key_time(np.array(sorted(edge for edge in points if clip[0] <= edge <= clip[-1])))
+    extra = key_time(added.knots[(clip[0] <= added.knots) & (added.knots <= clip[-1])])
     columns = [curves.get(key) for key in widths(control)]
     edit_curves(columns, lambda times: numbers_at(control, times.tolist()), corrected, holds, extra)
 
