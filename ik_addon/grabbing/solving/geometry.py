@@ -129,6 +129,8 @@ def bringing(turn: Turn, point: Point, to: Point) -> Move:
 
 def turned(move: Move, turn: Point, start: Point) -> Move:
     """A move, and then a turn (a rotation vector) about where it brings a point."""
+    if turn == ORIGIN:
+        return move
     at = moved(move, start)
     return after(bringing(turn_by(turn), at, at), move)
 
