@@ -93,8 +93,8 @@ PUSH_OFF = 0.2
 """A heel that comes back for so many seconds, while its ball stands, is not about to leave with it: who stands shifts
 from one foot to the other, and bends over."""
 PASSING = 0.7
-"""Leg lengths a second. What is faster, up all through a contact or down, comes to no rest there: a foot that leaves the
-ground at the first frame of a capture did not stand in it. Feet that stand reach 0.53."""
+"""Leg lengths a second. What is faster, up all through a contact or down, never rests there, as a foot that leaves the
+ground when a capture begins. Feet that stand in captures reach 0.53."""
 HIGH = 0.05, 0.07
 """Height of heel and ball over their lowest places in a contact, leg lengths, at which they touch no more."""
 
