@@ -4,8 +4,8 @@ F1 of frames of heels and balls against labels that no network was trained on. T
 place were made by eye (`tests/planting/labels.py`). Of the CMU captures that the networks of Plant Feet learned from,
 half of the subjects are kept apart at a time, and networks that are trained on the others alone are asked; labels are
 those of `benchmarks.train_contacts`, of what is clean, made for level floors; and once more with balls that stand
-uphill, higher than their heels. Spoiled are legs x1.1 and x0.9 and a root that wanders by 7 % of a leg. A false lock has no label
-below it. FOLDER holds the capture, `cmu_legs.npz` and `characters/`.
+uphill, higher than their heels. Spoiled are legs x1.1 and x0.9 and a root that wanders by 7 % of a leg. A false lock
+has no label below it. FOLDER holds the capture, `cmu_legs.npz` and `characters/`.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from .criteria import SPOILED
 from .train_contacts import clips_of, labels_of, train
 
 UPHILL = 0.1
-"""How much higher than its heel, leg lengths, the ball of a foot is that stands uphill or on a bar: up to half of a sole,
-30 degrees."""
+"""How much higher than its heel, leg lengths, the ball of a foot is that stands uphill or on a bar: up to half of a
+sole, 30 degrees."""
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ def clips_of(path: str) -> Iterator[tuple[str, LegMotion]]:
 def labels_of(clip: LegMotion, uphill: float = -np.inf) -> np.ndarray:
     """(legs, 2, T) bool, what stands in a clean capture.
 
-    uphill: how much higher than its heel, leg lengths, a ball may be that stands higher than its foot ever is nearby; by
-    default none, as on a level floor.
+    uphill: how much higher than its heel, leg lengths, a ball may be that is as low as itself before and after, though
+    not as its foot; by default none stands so, as on a level floor.
     """
     sole = sole_of(clip)
     places = sole.places(clip.ankles, clip.feet) / clip.size
