@@ -26,7 +26,7 @@ from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
-from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each, solve_tracks
+from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
 from .limb_keys import ShownChain
@@ -197,24 +197,24 @@ def sampled_over(
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
         readings = _sampled(chains, frames, sampler) if go_to else {}
         # What is no number is told by whoever steps through the frames.
-        finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
-        if go_to is None or not all(finite):
+        if go_to is None or not all(own.sound.all() for own in readings.values()):
             return None
         for k in _compared(frames):
             depsgraph = go_to(frames[k])
             if _confirmed_at(chains, readings, k, depsgraph).keys() != chains.keys():
                 return None
-            if not all(_ends_there(own.at(k), depsgraph) for own in readings.values()):
+            if not all(_ends_there(own, k, depsgraph) for own in readings.values()):
                 return None
     return readings
 
 
-def _ends_there(reading: Reading, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether the FK pose of a chain at one frame ends where Blender evaluates it."""
-    model, world = reading.model, reading.goal.to_world[0]
+def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether the FK pose of a chain at one of its rows ends where Blender evaluates it."""
+    model, tracks = reading.model, (reading.goal.to_world, joints_of(reading.model, reading.fk))
+    world, joints = (rows[min(k, len(rows) - 1)] for rows in tracks)
     evaluated = _object(model).evaluated_get(depsgraph)
     end = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
-    joints = joints_of(model, reading.fk)[0] @ world[:3, :3].T + world[:3, 3]
+    joints = joints @ world[:3, :3].T + world[:3, 3]
     length = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
     return bool(np.linalg.norm(end - joints[-1]) < _SAME_END * (length + np.abs(end).max()))
 
@@ -373,13 +373,15 @@ def _solved(
 ) -> dict[ChainName, Motion]:
     """The motions, with those of planned chains as their readings make them. known: those solved before."""
     others = [name for name in readings if name not in known]
-    try:
-        solved = known | dict(zip(others, solve_tracks([readings[name] for name in others]), strict=True))
-        poses = [solved[name] for name in readings]
-    except ChainError as error:
-        raise _named(readings, frames) or error from error
-    for (name, reading), pose in zip(readings.items(), poses, strict=True):
-        motion, model = motions[name], reading.model
+    solved = known | dict(zip(others, solve_each([readings[name] for name in others]), strict=True))
+    # The first frame, and there the first chain.
+    for name in sorted(readings, key=lambda name: readings[name].sound.argmin()):
+        error, frame = solved[name], frames[readings[name].sound.argmin()]
+        if isinstance(error, ChainError):
+            names = {"frame": frame, "bone": name.tip, "armature": name.armature}
+            raise ChainError(messages.FRAME_UNSOLVED(**names, refusal=error)) from error
+    for name, reading in readings.items():
+        motion, model, pose = motions[name], reading.model, solved[name]
         motion.numbers = [_numbers(reading, pose, motion, k) for k in range(len(motion.bones))]
         scales = dict(zip((bone for bone, _ in model.scaled), reading.fk.lengthening, strict=True))
         motion.fk_scales, motion.stretches = [scales[bone] for bone in motion.scaled if scales], pose.stretches
@@ -396,18 +398,6 @@ def _solved(
 def shown_track(reading: Reading, pose: PoseTrack) -> FkTrack:
     """The chain as Blender will show it: its rotations are numbers of single precision."""
     return posed(reading.model, reading.fk, pose.rotations.astype(np.float32).astype(float), pose.stretches)
-
-
-def _named(readings: dict[ChainName, Reading], frames: range) -> ChainError | None:
-    """The error of the first frame and chain that cannot be solved."""
-    for k, frame in enumerate(frames):
-        for name, reading in readings.items():
-            try:
-                solve_tracks([reading.at(k)])
-            except ChainError as error:
-                names = {"frame": frame, "bone": name.tip, "armature": name.armature}
-                return ChainError(messages.FRAME_UNSOLVED(**names, refusal=error))
-    return None
 
 
 def _numbers(reading: Reading, pose: PoseTrack, motion: Motion, k: int) -> np.ndarray:
