@@ -571,12 +571,13 @@ SIMPLIFIED = Done(
     "within {knees:.1%}, and feet stand within {slide:.3%}"
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
-CORRECTED_SHORT = Done(
-    "Corrected {controls} at frame {frame:g}, where {tips} are out of reach now. Move the body closer, or controls less"
-)
-CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
-CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
-CORRECTION = Note("{control}, frame {frame:g} ({first}-{last})")
+CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
+SHORT_AT = Part("'{tip}' at frame {frame}")
+CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
+CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
+CORRECTION = Note("{control}{more}, frame {frame:g} ({first}-{last})")
+AND_MORE = Part(" and {more} more")
+SHORT_LIMB = Note("{tip}: out of reach, most at frame {frame}")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note(
     "{keys} keys, {before} before. Tips within {tips:.2%}, knees within {knees:.1%}, feet stand within {slide:.3%}"

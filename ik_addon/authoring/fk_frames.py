@@ -163,9 +163,9 @@ class _FkPlane(NamedTuple):
     sides: np.ndarray
     lengths: np.ndarray
 
-    def pole_reach(self, present: float) -> float:
-        """How far from the knee a pole is put that is so far from it at present."""
-        nearest, farthest = (share * float(self.lengths[0]) for share in POLE_DISTANCES)
+    def pole_reach(self, present: float, row: int = 0) -> float:
+        """How far from the knee a pole is put that is so far from it at a row."""
+        nearest, farthest = (share * float(self.lengths[_row(row, self.lengths)]) for share in POLE_DISTANCES)
         return min(max(present, nearest), farthest)
 
 
@@ -229,25 +229,45 @@ def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) ->
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
+Chosen = Mapping[bpy.types.PoseBone, Sequence[Control]]
+"""Target and pole of each tip."""
 
 
-def controls_over(
-    context: bpy.types.Context, chosen: Mapping[bpy.types.PoseBone, Sequence[Control]], frames: range
-) -> tuple[Samples, dict[str, float], dict[str, float]] | None:
-    """What the channels of targets and poles hold at each frame so that chains show their FK pose; for each tip how far
-    a joint is off at most, in chain lengths, and how long the chain is in the world. None where that is to be found
-    frame by frame.
+class ControlTracks(NamedTuple):
+    """What the channels of targets and poles hold at each frame so that chains show their FK pose.
 
-    chosen: target and pole of each tip.
+    missed, lengths: by tip, how far a joint is off at most, chain lengths, and how long the chain is, world units.
     """
-    placed = {control for own in chosen.values() for control in own}
-    if any(is_carried(control, placed) for control in placed):
+
+    samples: Samples
+    missed: dict[str, float]
+    lengths: dict[str, float]
+
+
+def controls_over(context: bpy.types.Context, chosen: Chosen, frames: range) -> ControlTracks | None:
+    """Where controls have to be over frames; None where that is to be found frame by frame."""
+    if are_carried(chosen):
         return None
     sampler = Sampler(frames)
     readings = sampled_over(context, [*chosen], frames, sampler)
-    if readings is None:
-        return None
-    samples, goals, sizes = {}, [], []
+    found = controls_in(chosen, readings, sampler, [len(frames)]) if readings is not None else None
+    return found[0] if found is not None else None
+
+
+def are_carried(chosen: Chosen) -> bool:
+    """See `is_carried`, of all controls."""
+    placed = {control for own in chosen.values() for control in own}
+    return any(is_carried(control, placed) for control in placed)
+
+
+def controls_in(
+    chosen: Chosen, readings: Mapping[ChainName, Reading], sampler: Sampler, counts: Sequence[int]
+) -> list[ControlTracks] | None:
+    """Where controls have to be in clips that were read one after the other, counts: each of so many frames; None where
+    that cannot be told of one of them."""
+    parts = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts, strict=True)]
+    found = [ControlTracks({}, {}, {}) for _ in parts]
+    goals = []
     for tip, (target, pole) in chosen.items():
         reading = readings[ChainName(tip.id_data.name_full, tip.name)]
         if target.turns != (reading.model.foot is not None):
@@ -255,23 +275,29 @@ def controls_over(
         world, armature = reading.goal.to_world, sampler.worlds(tip.id_data)
         # Of what carries the chain, in its armature.
         scales = np.cbrt(np.abs(np.linalg.det(world[:, :3, :3]) / np.linalg.det(armature[:, :3, :3])))
-        goal, length = _fk_goal(reading, scales)
+        goal, length = _fk_goal(reading, scales, parts)
         turns = multiply(turns_in(world), goal.goal.orientations) if target.turns else None
-        rows = [
-            channels_over(target, _in_world(world, goal.goal.targets), turns, sampler, _rotation(target)),
-            channels_over(pole, _in_world(world, goal.goal.poles), None, sampler, _rotation(pole)),
-        ]
-        if None in rows:
-            return None
-        samples |= zip((target, pole), rows, strict=True)
-        goals.append(goal)
-        sizes.append((length, float((length * scales)[-1] * Matrix(armature[-1]).median_scale)))
-    missed, lengths = {}, {}
-    for tip, goal, shown, (length, lengths[tip.name]) in zip(chosen, goals, solve_tracks(goals), sizes, strict=True):
+        for control, places, own in ((target, goal.goal.targets, turns), (pole, goal.goal.poles, None)):
+            rows = channels_over(control, _in_world(world, places), own, sampler, _rotation(control), parts)
+            if rows is None:
+                return None
+            for part, tracks in zip(parts, found, strict=True):
+                tracks.samples[control] = rows[part]
+        size = length * scales
+        for part, tracks in zip(parts, found, strict=True):
+            last, carried = part.stop - 1, Matrix(armature[_row(part.stop - 1, armature)])
+            tracks.lengths[tip.name] = float(size[_row(last, size)] * carried.median_scale)
+        goals.append((tip, goal, length))
+    for (tip, goal, length), shown in zip(goals, solve_tracks([goal for _, goal, _ in goals]), strict=True):
         reached = joints_of(goal.model, posed(goal.model, goal.fk, shown.rotations, shown.stretches))
-        off = np.linalg.norm(reached - joints_of(goal.model, goal.fk), axis=-1).max(axis=1)
-        missed[tip.name] = float((off / length).max())
-    return samples, missed, lengths
+        off = np.linalg.norm(reached - joints_of(goal.model, goal.fk), axis=-1).max(axis=1) / length
+        for part, tracks in zip(parts, found, strict=True):
+            tracks.missed[tip.name] = float((off[part] if len(off) > 1 else off).max())
+    return found
+
+
+def _row(k: int, rows: np.ndarray) -> int:
+    return k if len(rows) > 1 else 0
 
 
 def _rotation(control: Control) -> Raw:
@@ -292,17 +318,21 @@ def _has_deltas(ob: bpy.types.Object) -> bool:
     return any(ob.delta_location) or turned or tuple(ob.delta_scale) != (1.0, 1.0, 1.0)
 
 
-def _fk_goal(reading: Reading, sizes: np.ndarray) -> tuple[Reading, np.ndarray]:
+def _fk_goal(reading: Reading, sizes: np.ndarray, parts: Sequence[slice]) -> tuple[Reading, np.ndarray]:
     """The chain with the goal that gives its FK pose, and how long it is (n), in the space of its root's parent.
 
-    sizes: (n), how much that is scaled: a pole keeps its distance in the armature's space.
+    sizes: (n), how much that is scaled: in each part a pole keeps its first distance in the armature's space.
     """
     model, fk, count = reading.model, reading.fk, reading.count
     softness = reading.goal.settings["softness"] if model.reach != "STRETCH" and not model.is_limited else np.zeros(1)
     joints = joints_of(model, fk)
     plane = _fk_plane(joints, hinges_of(model, fk.turns), np.broadcast_to(softness, len(joints)))
     knee, poles = plane.knees, reading.goal.poles
-    reach = plane.pole_reach(0.0 if poles is None else float(np.linalg.norm(poles[0] - knee[0])))
+    reaches = np.empty(count)
+    for part in parts:
+        pole = None if poles is None else poles[_row(part.start, poles)]
+        away = 0.0 if pole is None else float(np.linalg.norm(pole - knee[_row(part.start, knee)]))
+        reaches[part] = plane.pole_reach(away, part.start) * sizes[_row(part.start, sizes)]
     orientations = None
     if model.foot is not None:
         orientations = multiply(fk.turns[:, model.own], conjugate(np.array([model.foot.held])))
@@ -310,7 +340,7 @@ def _fk_goal(reading: Reading, sizes: np.ndarray) -> tuple[Reading, np.ndarray]:
     goal = replace(
         reading.goal,
         targets=np.broadcast_to(plane.targets, (count, 3)),
-        poles=np.broadcast_to(knee + plane.sides * (reach * sizes[0] / sizes)[:, None], (count, 3)),
+        poles=knee + plane.sides * (reaches / sizes)[:, None],
         orientations=orientations,
         settings=settings | {"influence": np.ones(1)},
     )
@@ -322,11 +352,16 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def channels_over(
-    control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler, near: Sequence[float]
+    control: Control,
+    places: np.ndarray,
+    turns: np.ndarray | None,
+    sampler: Sampler,
+    near: Sequence[float],
+    parts: Sequence[slice] = (slice(None),),
 ) -> list[tuple[Raw, ...]] | None:
     """What a control's channels of `modes` hold, as a file keeps them, for places (n, 3) and orientations (n, 4) in the
     world; None where these cannot be told so, for what carries it is scaled unevenly. near: numbers of its rotation to
-    which the first ones are nearest."""
+    which the first ones of each part are nearest."""
     worlds = np.tile(np.eye(4), (len(places), 1, 1))
     worlds[:, :3, 3] = places
     if turns is not None:
@@ -347,7 +382,8 @@ def channels_over(
     numbers = [basis[:, :3, 3]]
     for mode in control.modes:
         if mode != LOCATION:
-            numbers.append(continuous(turns_in(basis), mode, np.array(near)))
+            own, first = turns_in(basis), np.array(near)
+            numbers.append(np.concatenate([continuous(own[part], mode, first) for part in parts]))
     return [*zip(*(map(tuple, each.astype(np.float32).tolist()) for each in numbers), strict=True)]
 
 

@@ -25,6 +25,7 @@ from ..rig.model.order import ChainName, KnownOrders
 from ..rig.pose.posing import write_fk
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
+from .clip_tracks import ClipTracks
 from .control_bones import new_bones_taken_back
 from .controls import new_control
 from .fk_frames import (
@@ -83,13 +84,15 @@ def targets_snapped(
 snap_targets = at_once(targets_snapped)
 
 
-def motion_snapped(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range) -> Steps[Snapped]:
-    """In steps: the same over frames, as part of a work that takes care that all or nothing is done; nobody sees chains
-    meanwhile."""
+def motion_snapped(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, clips: ClipTracks
+) -> Steps[Snapped]:
+    """In steps: the same over frames of a clip, as part of a work over `clips` that takes care that all or nothing is
+    done; nobody sees chains meanwhile."""
     done, controls = Snapped(), checked_controls(tips, frames)
     done.poles = leave_to_poles(context, tips, controls)
     with unseen():
-        samples = yield from _snap_controls(context, tips, controls, frames, done)
+        samples = yield from _snap_controls(context, tips, controls, frames, done, clips)
         _keep(tips, samples, frames)
     return done
 
@@ -130,13 +133,15 @@ def _snap_controls(
     controls: dict[bpy.types.PoseBone, list[Control]],
     frames: range | None,
     done: Snapped,
+    clips: ClipTracks | None = None,
 ) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
     """Put controls where they are wanted at each frame; returns what their channels hold there."""
-    sampled = controls_over(context, controls, frames) if frames is not None else None
-    if sampled is not None and frames is not None:
-        samples, done.missed, done.lengths = sampled
-        yield len(frames), len(frames)
-        return samples
+    if frames is not None:
+        sampled = (clips and clips.of(context, controls, frames)) or controls_over(context, controls, frames)
+        if sampled is not None:
+            samples, done.missed, done.lengths = sampled
+            yield len(frames), len(frames)
+            return samples
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
@@ -247,7 +252,8 @@ def targets_snapped_in_clips(
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
         partners_made(mine, named)
-        found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames))
+        tracks = ClipTracks(ob, named)
+        found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames, tracks))
         for control in mine:
             _play_partner(control, playing_clip(ob))
         return _all_of(found, poles)

@@ -36,7 +36,7 @@ from .stepping import GoTo, Steps, stepping, stepping_apart
 
 _SAME_END = 1e-4
 """Of a chain's length: from where its FK pose was found to end to where Blender has it, for rounding."""
-_FEWEST_SAMPLED = 4
+FEWEST_SAMPLED = 4
 """Frames. Fewer are quicker stepped through than looked at at three of them."""
 
 
@@ -96,7 +96,7 @@ def collect(
     planned = _whole(planned)
     poses: _Poses = {}
     readings = _sampled(
-        {chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames, Sampler(frames)
+        {chain: own for chain, own in planned.items() if alone and not reasons[chain]}, len(frames), Sampler(frames)
     )
     readings = _whole(_sure(readings, poses))
     planned = _whole({chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)})
@@ -171,8 +171,8 @@ def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
     return {name: own for name, own in chains.items() if has_limbs(name, own)}
 
 
-def _sampled(chains: dict[ChainName, PlannedChain], frames: range, sampler: Sampler) -> dict[ChainName, Reading]:
-    reader = TrackReader(sampler, len(frames))
+def _sampled(chains: dict[ChainName, PlannedChain], count: int, sampler: Sampler) -> dict[ChainName, Reading]:
+    reader = TrackReader(sampler, count)
     found = reader.readings((_object(own.model), own) for own in chains.values())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
@@ -185,28 +185,52 @@ def sampled_over(
     That is so where something else has a part in one of them: constraints, drivers, other chains, a body that follows.
     sampler: for these frames.
     """
+    sampled = sampled_chains(context, tips, len(frames), sampler) if len(frames) >= FEWEST_SAMPLED else None
+    return sampled.readings if sampled is not None and sampled.is_confirmed(context, tips, frames) else None
+
+
+def sampled_chains(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], count: int, sampler: Sampler
+) -> "SampledChains | None":
+    """The same over `count` frames of a sampler, to be confirmed where they play."""
     plan, scene = live.plan_of(context), context.scene
     names = [ChainName(tip.id_data.name_full, tip.name) for tip in tips]
     planned, reasons = plan.planned(), plan.reasons(scene)
-    if others_handle_frames() or len(frames) < _FEWEST_SAMPLED:
+    if others_handle_frames():
         return None
     # That others play the same keys is a reason not to silence them, and none not to read them.
     fine = {"", *(messages.KEYS_SHARED(object=tip.id_data.name) for tip in tips)}
     if any(name not in planned or reasons[name] not in fine or planned[name].model.body for name in names):
         return None
     chains = {name: planned[name] for name in names}
-    with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
-        readings = _sampled(chains, frames, sampler) if go_to else {}
-        # What is no number is told by whoever steps through the frames.
-        if go_to is None or not all(own.sound.all() for own in readings.values()):
-            return None
-        for k in _compared(frames):
-            depsgraph = go_to(frames[k])
-            if _confirmed_at(chains, readings, k, depsgraph).keys() != chains.keys():
-                return None
-            if not all(_ends_there(own, k, depsgraph) for own in readings.values()):
-                return None
-    return readings
+    readings = _sampled(chains, count, sampler)
+    # What is no number is told by whoever steps through the frames.
+    sound = len(readings) == len(chains) and all(own.sound.all() for own in readings.values())
+    return SampledChains(chains, readings) if sound else None
+
+
+@dataclass(frozen=True, slots=True)
+class SampledChains:
+    """Chains as they were planned, and as they were sampled."""
+
+    chains: dict[ChainName, PlannedChain]
+    readings: dict[ChainName, Reading]
+
+    def is_confirmed(
+        self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, start: int = 0
+    ) -> bool:
+        """Whether Blender evaluates these tips as sampled at the first, the middle and the last of these frames, which
+        play. start: the row of the first one."""
+        with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
+            return go_to is not None and all(
+                self._is_confirmed_at(start + k, go_to(frames[k])) for k in _compared(frames)
+            )
+
+    def _is_confirmed_at(self, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
+        confirmed = _confirmed_at(self.chains, self.readings, k, depsgraph)
+        return len(confirmed) == len(self.chains) and all(
+            _ends_there(own, k, depsgraph) for own in self.readings.values()
+        )
 
 
 def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> bool:

@@ -16,6 +16,7 @@ from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.limbs import key_contacts, keyed_contacts
 from ik_addon.rig.blender.clips import motion_frames
 from ik_addon.travel import join_clips, joining, put_in_place
+from ik_addon.ui.operators import travel
 
 from ..rig.rigs import update
 from ..scenes import EXACT, go_to, select, whole_state
@@ -137,6 +138,14 @@ def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
     monkeypatch.setattr(joining._Joint, "left", lambda self, leg, apart, faster: np.zeros((1, 1)) * apart)
     assert bpy.ops.analytic_ik.join_clips(clip="next") == {"FINISHED"}
     assert re.search(r"The knee of 'shin.[LR]' jerks at frame \d+, \d+.\d times as much as", capfd.readouterr().out)
+
+
+def test_the_dialog_offers_the_other_clips_of_the_armature():
+    ob = with_two_clips("no chains")
+    spare = bpy.data.objects.new("spare", None)
+    spare.keyframe_insert("location")
+    select(ob)
+    assert travel._that_may_follow(None, bpy.context, "") == ["next"]
 
 
 def test_what_cannot_be_joined_is_refused():

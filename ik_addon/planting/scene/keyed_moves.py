@@ -20,9 +20,6 @@ from .sources import is_planted
 _NONE = np.empty((0, 2), np.float32)
 _GAP = 2.0 + SAME_TIME
 """Between the keys beside a key on every frame."""
-_MOST = 2
-"""Frames at which keys can have been set by moves since the last look: that which was left, and that which was entered.
-More were edited."""
 
 
 def are_remembered(ob: bpy.types.Object) -> bool:
@@ -38,9 +35,8 @@ def remember_keys(ob: bpy.types.Object) -> None:
 
 def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> dict[float, dict[Control, np.ndarray]]:
     """The frames at which keys of captured controls are new, or have other values than are remembered, and what the
-    channels of these controls hold there. Empty where that is not all that changed.
-
-    Who moves a control and goes on to another frame at once has keyed the frame before.
+    channels of these controls hold there. Empty where that is not all that changed: keys at frames at which the scene
+    has not been since were edited.
     """
     is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
     found: dict[float, dict[Control, np.ndarray]] = {}
@@ -57,11 +53,15 @@ def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> dict[float, di
             pairs = [(_places(before, name), _places(now, name)) for name in changed]
             pairs = [(old, new) for old, new in pairs if not np.array_equal(old, new)]
             times = sorted({time for old, new in pairs for time, _ in {*map(tuple, old)} ^ {*map(tuple, new)}})
-            if len(times) > _MOST or not all(_are_single(old, new, times, is_captured) for old, new in pairs):
+            if not all(map(_is_visited, times)) or not all(_are_single(*pair, times, is_captured) for pair in pairs):
                 return {}
             for time in times:
                 found.setdefault(frame_of(float(time)), {})[control] = numbers_at(control, [time])[0]
     return found
+
+
+def _is_visited(time: float) -> bool:
+    return any(abs(frame_of(time) - own) < SAME_TIME for own in file_memory.visited)
 
 
 def bring_back(ob: bpy.types.Object, controls: Sequence[Control]) -> None:

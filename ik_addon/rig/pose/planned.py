@@ -1,5 +1,6 @@
 """Chains that are not read whole each time: what they are made of is kept, and only what moves is read."""
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -121,6 +122,12 @@ class Request:
         if solved.searched:
             raise ChainError(messages.LIMITS_SEARCHED())
         return solved
+
+    @property
+    def digits(self) -> bytes:
+        """All that is asked of the chain, to the last digit."""
+        given = self.wishes.target, self.wishes.pole, self.wishes.orientation, self.location
+        return array("d", [number for each in given if each is not None for number in each]).tobytes()
 
     def values(self) -> np.ndarray:
         """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `solved`."""
