@@ -27,6 +27,7 @@ from ..scenes import (
     farthest_apart,
     go_to,
     missed_world,
+    only_chain,
     played,
     played_without_the_add_on,
     read_whole,
@@ -55,12 +56,6 @@ def way_of(frames_seen: list[tuple[str, int]], frames: range = FRAMES) -> str:
 
 def baked(rig: Rig, frames: range = FRAMES, **options) -> dict:
     return bake(bpy.context, chains_of([rig.ob]), frames, **options)
-
-
-def only_chain(report: dict) -> dict:
-    [file] = report["files"]
-    [chain] = file["chains"]
-    return chain
 
 
 def without_time(report: dict) -> dict:
