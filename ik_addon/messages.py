@@ -399,6 +399,11 @@ MATCH_PLANTED = OfArmature(
     "its action was planted. Assign the action that it was made from, and plant again after matching."
 )
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
+FRAMES_WITHOUT_KEYS = Refusal("Frames {first}-{last} have no keys, which are at {start}-{end}. Set other frames.")
+PATH_BEYOND_KEYS = Refusal(
+    "Frames {first}-{last} go on beyond the keys at {start}-{end}. Set End to {end}, or make the keys cyclic in the "
+    "Graph Editor."
+)
 
 # What wins over a chain, and over keys
 
