@@ -199,13 +199,13 @@ def test_no_knee_jerks_more_in_the_air_than_it_did_or_than_pops(legs):
     # As if it could be seen that they do.
     jerks, hips, stands = there.clip.jerks / 8.0, there.clip.hips + planned.shifts, truth.any(axis=1)
     heights = own.sole.places(planned.ankles, planned.feet)[..., 2] - own.sole.floors[:, None]
-    calm = calmed(replace(there.clip, jerks=jerks), hips, planned.ankles, heights, stands, OPTIONS)
+    calm = calmed(there.clip, jerks, hips, planned.ankles, heights, stands, OPTIONS)
 
     def excess(ankles):
         found = np.abs(unexpected(bends_of(clip, np.linalg.norm(ankles - hips, axis=2)), clip.fps)) - jerks
-        return found[:, 2:-2].max()
+        return found[~stands].max()
 
-    assert excess(calm) < 0.5 * excess(planned.ankles)
+    assert excess(calm) < 0.6 * excess(planned.ankles)
     assert not (calm - planned.ankles)[stands].any()
     found = own.sole.places(calm, planned.feet)[..., 2] - own.sole.floors[:, None]
     assert (found > np.minimum(heights, 0.0) - 1e-9).all()

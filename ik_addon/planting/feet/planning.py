@@ -262,7 +262,7 @@ def _planned(
     if clip.jerks is not None:
         places = sole.places(ankles, feet)
         heights = places[..., 2] - floors_below(sole, places, ground)
-        ankles = calmed(clip, clip.hips + shifts, ankles, heights, contacts.any(axis=1), options)
+        ankles = calmed(clip, clip.jerks, clip.hips + shifts, ankles, heights, contacts.any(axis=1), options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     pivots = pivots_of(sole, anchors.locks, clip.frame_count)
     return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

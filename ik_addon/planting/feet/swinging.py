@@ -35,15 +35,21 @@ def swung(
 
 
 def calmed(
-    clip: LegMotion, hips: np.ndarray, ankles: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
+    clip: LegMotion,
+    most: np.ndarray,
+    hips: np.ndarray,
+    ankles: np.ndarray,
+    heights: np.ndarray,
+    stands: np.ndarray,
+    options: Options,
 ) -> np.ndarray:
-    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `clip.jerks`.
+    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T).
 
     Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
     Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
     """
     offsets, step = ankles - hips, frames_in(POP_TIME, clip.fps)
-    ways, count = np.linalg.norm(offsets, axis=2), clip.frame_count - 4 * frames_in(POP_TIME, clip.fps)
+    ways, count = np.linalg.norm(offsets, axis=2), clip.frame_count - 4 * step
     if count <= 0:
         return ankles
     first, free = bends_of(clip, ways), (~stands).astype(float)
@@ -53,7 +59,7 @@ def calmed(
     trusted = sum(weight**2 * free[:, span] for weight, span in zip(UNEXPECTED, spans, strict=True))
     for _ in range(CALMING_ROUNDS):
         jerks = unexpected(bends, clip.fps)
-        excess = (jerks - np.clip(jerks, -clip.jerks, clip.jerks))[:, spans[2]]
+        excess = (jerks - np.clip(jerks, -most, most))[:, spans[2]]
         excess = np.where(trusted > TRUSTED, 0.5 * excess / np.maximum(trusted, TRUSTED), 0.0)
         if not excess.any():
             break

@@ -20,6 +20,9 @@ BACKWARD = np.radians(120.0)
 """A direction that changes by more while the body does not turn is a way back on the same path."""
 BACK_ON_WAY = 3.0
 """Over so many leg lengths a walk comes back to its way after a shuffle to the side."""
+AVERAGED = 1.25
+"""Steps over which the way is averaged, to either side: over one a limp would be left in it, which longer steps make
+worse; over more it would cut where a walk turns back."""
 STEP_TIME = 0.5
 """Seconds of a step, where a clip has too few to tell."""
 SHORT_STEP = 0.1, 0.4
@@ -155,7 +158,7 @@ class Walk:
     @cached_property
     def way(self) -> OwnWay:
         """The mean of the feet, each where it stands or between, without the speed's change from step to step."""
-        places = smooth_inside(smooth_inside(self.feet.mean(axis=0), self.step), self.step)
+        places = smooth_inside(self.feet.mean(axis=0), round(AVERAGED * self.step))
         headings = self._headings(places)
         ahead, moves = unit(headings), np.diff(places[:, :2], axis=0)
         middle = 0.5 * (ahead[1:] + ahead[:-1])
