@@ -141,7 +141,7 @@ def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
 
 
 def test_a_foot_that_would_be_out_of_reach_is_refused(monkeypatch):
-    ob = with_two_clips("Empties")
+    ob = with_two_clips("no chains")
     select(ob)
     go_to(1)
     before = whole_state()
