@@ -392,3 +392,10 @@ def carrier_of_a_prop(**options: object) -> tuple[bpy.types.Object, bpy.types.Ob
         prop.keyframe_insert("rotation_euler", frame=frame)
     go_to(30)
     return ob, prop
+
+
+def only_chain(report: dict) -> dict:
+    """The entry of the only chain of the only file in a report."""
+    [file] = report["files"]
+    [chain] = file["chains"]
+    return chain

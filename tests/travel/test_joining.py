@@ -18,6 +18,7 @@ from ik_addon.rig.blender.clips import motion_frames
 from ik_addon.travel import join_clips, joining, put_in_place
 from ik_addon.ui.operators import travel
 
+from ..clips.characters import show
 from ..rig.rigs import update
 from ..scenes import EXACT, go_to, select, whole_state
 from .walkers import CHAINS, Walk, seen_on_ground, shown, walker
@@ -109,12 +110,12 @@ def test_clips_of_which_no_foot_stands_where_they_meet_are_joined_in_the_air():
     tips, walk = [ob.pose.bones[f"shin.{side}"] for side in "LR"], ob.animation_data.action
     clips = []
     for walked, name, stand in ((FIRST, walk.name, slice(18)), (SECOND, "next", slice(28, None))):
-        play(ob, name)
+        show(ob, name)
         clips.append(shown(ob, walked.frames)["hips"])
         contacts = np.zeros((2, 2, len(walked.frames)), bool)
         contacts[:, :, stand] = True
         key_contacts(tips, contacts, walked.frames)
-    play(ob, walk.name)
+    show(ob, walk.name)
     report = join_clips(bpy.context, ob, "next")
     assert report["difference"] < 0.1
     frames = range(report["frames"][0], report["frames"][1] + 1)
@@ -122,11 +123,6 @@ def test_clips_of_which_no_foot_stands_where_they_meet_are_joined_in_the_air():
     row = report["joint"][0] - frames.start
     assert contacts[:, :, :4].all() and contacts[:, :, -4:].all() and not contacts[:, :, row].any()
     check_no_jump(shown(ob, frames)["hips"], row, *clips)
-
-
-def play(ob: bpy.types.Object, name: str) -> None:
-    ob.animation_data.action = bpy.data.actions[name]
-    update()
 
 
 def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
