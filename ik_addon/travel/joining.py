@@ -226,7 +226,8 @@ def _check_reach(
     reach = float(feet[0].reaches[k])
     hips = np.array(joint.joined(*(clip.hips[k] for clip in feet)))
     hips = applied(goes[:, :3, :3], hips) + goes[:, :3, 3]
-    ankles = joint.passed(*(foot_poses(clip, k) for clip in feet), k)[:, :3, 3]
+    before, after = (foot_poses(clip, k) for clip in feet)
+    ankles = joint.passed(before, after, k)[:, :3, 3]
     usual = max(float(np.linalg.norm(clip.ankles[k] - clip.hips[k], axis=1).max()) for clip in feet)
     short = (np.linalg.norm(ankles - hips, axis=1) - max(usual, reach)) / reach
     if short.max() > _SHORT:
