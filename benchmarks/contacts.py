@@ -1,10 +1,11 @@
-"""How well contacts are found: `python -m benchmarks.contacts FOLDER [--pieces N]`.
+"""How well contacts are found: `python -m benchmarks.contacts FOLDER [--pieces N] [--write]`.
 
 F1 of frames of heels and balls against labels that no network was trained on. Those of a CMU capture and of clips in
 place were made by eye (`tests/planting/labels.py`). Of the CMU captures that the networks of Plant Feet learned from,
 half of the subjects are kept apart at a time, and networks that are trained on the others alone are asked; labels are
-those of `benchmarks.train_contacts`, of what is clean. Spoiled are legs x1.1 and x0.9 and a root that wanders by 7 % of
-a leg. A false lock has no label below it. FOLDER holds the capture, `cmu_legs.npz` and `characters/`.
+those of `benchmarks.train_contacts`, of what is clean, made for level floors; and once more with balls that stand
+uphill, higher than their heels. Spoiled are legs x1.1 and x0.9 and a root that wanders by 7 % of a leg. A false lock
+has no label below it. FOLDER holds the capture, `cmu_legs.npz` and `characters/`.
 """
 
 import argparse
@@ -22,8 +23,13 @@ from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 
+from . import pages
 from .criteria import SPOILED
 from .train_contacts import clips_of, labels_of, train
+
+UPHILL = 0.1
+"""How much higher than its heel, leg lengths, the ball of a foot is that stands uphill or on a bar: up to half of a
+sole, 30 degrees."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +77,17 @@ def of_others(path: Path, pieces: int) -> dict[str, list[Found]]:
     """Captures of subjects that the networks which are asked have not seen."""
     known = [(name, clip, labels_of(clip)) for name, clip in clips_of(str(path))]
     subjects = sorted({name.rpartition("_")[0] for name, *_ in known})
-    rows: dict[str, list[Found]] = {"other subjects, clean": [], "other subjects, spoiled": []}
+    rows: dict[str, list[Found]] = {}
     for part in (0, 1):
         apart = set(subjects[part::2])
         others = [(clip, truth) for name, clip, truth in known if name.rpartition("_")[0] not in apart]
         networks = train(others, pieces, seed=0)
         with patch.object(finding, "networks", lambda networks=networks: networks):
             for name, clip, truth in (each for each in known if each[0].rpartition("_")[0] in apart):
-                rows["other subjects, clean"].append(found_in(name, clip, truth))
-                rows["other subjects, spoiled"] += [found_in(name, each, truth) for each in spoiled(clip)]
+                for kind, own in (("", truth), (", uphill too", labels_of(clip, UPHILL))):
+                    for state, seen in (("clean", [clip]), ("spoiled", spoiled(clip))):
+                        row = rows.setdefault(f"other subjects, {state}{kind}", [])
+                        row += [found_in(name, each, own) for each in seen]
     return rows
 
 
@@ -91,16 +99,28 @@ def of_characters(labeled: Mapping[tuple[str, str], Mapping]) -> Iterator[Found]
         yield found_in(f"{Path(file).stem} {action}", clip, labels.mask(spans, clip.frame_count, clip.leg_count))
 
 
+def all_rows(folder: Path, pieces: int) -> Iterator[tuple[str, list[Found]]]:
+    """What was found, by what the labels are of."""
+    yield from of_capture().items()
+    if pieces:
+        yield from of_others(folder / "cmu_legs.npz", pieces).items()
+    yield "bipeds in place", [*of_characters(labels.BIPEDS)]
+    yield "animals in place", [*of_characters(labels.ANIMALS)]
+
+
+def cells(name: str, found: list[Found]) -> list[str]:
+    """A row of the table."""
+    scores, worst = [each.agreement for each in found], min(found, key=lambda each: each.agreement)
+    counts = scores.count(0.0), sum(each.false for each in found)
+    return [name, str(len(found)), f"{np.mean(scores):.3f}", f"{worst.agreement:.3f}, {worst.name}", *map(str, counts)]
+
+
 def main() -> None:
     """Print a table."""
-    rows = of_capture()
-    rows |= of_others(OPTIONS.folder / "cmu_legs.npz", OPTIONS.pieces) if OPTIONS.pieces else {}
-    rows |= {"bipeds in place": [*of_characters(labels.BIPEDS)], "animals in place": [*of_characters(labels.ANIMALS)]}
-    print("| labels | clips | F1, mean | the worst | no contact found | false locks |\n|" + " --- |" * 6)
-    for name, found in rows.items():
-        scores, worst = [each.agreement for each in found], min(found, key=lambda each: each.agreement)
-        told = f"{np.mean(scores):.3f} | {worst.agreement:.3f}, {worst.name}"
-        print(f"| {name} | {len(found)} | {told} | {scores.count(0.0)} | {sum(each.false for each in found)} |")
+    rows = dict(all_rows(OPTIONS.folder, OPTIONS.pieces))
+    titles = ("labels", "clips", "F1, mean", "the worst", "no contact found", "false locks")
+    page = pages.Page("motion_figures.md", OPTIONS.write, is_part=not OPTIONS.pieces)
+    page.keep("contacts", titles, (cells(name, found) for name, found in rows.items()))
     if OPTIONS.each:
         for found in (each for each in (*rows["bipeds in place"], *rows["animals in place"])):
             print(f"{found.name}: {found.agreement:.3f}, {found.false} false")
@@ -111,6 +131,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pieces", type=int, default=1500, help="to train on; 0: other subjects are left out")
     parser.add_argument("--each", action="store_true", help="tell each clip in place")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/motion_figures.md")
     OPTIONS = parser.parse_args()
     os.environ["ANALYTIC_IK_CAPTURES"] = str(OPTIONS.folder.resolve())
     from tests.planting import captured, clips, labels, measures

@@ -51,25 +51,39 @@ def clips_of(path: str) -> Iterator[tuple[str, LegMotion]]:
             )
 
 
-def labels_of(clip: LegMotion) -> np.ndarray:
-    """(legs, 2, T) bool, what stands in a clean capture."""
+def labels_of(clip: LegMotion, uphill: float = -np.inf) -> np.ndarray:
+    """(legs, 2, T) bool, what stands in a clean capture.
+
+    uphill: how much higher than its heel, leg lengths, a ball may be that is as low as itself before and after, though
+    not as its foot; by default none stands so, as on a level floor.
+    """
     sole = sole_of(clip)
     places = sole.places(clip.ankles, clip.feet) / clip.size
     half = frames_in(_TIME / 2.0, clip.fps)
+    low = np.array([_low(heights, frames_in(FLOOR_TIME, clip.fps), uphill) for heights in places[..., 2]])
     found = np.zeros(places.shape[:-1], bool)
     for leg, point in np.ndindex(found.shape[:2]):
         way = places[leg, point]
-        floor = lowest(places[leg, ..., 2].min(axis=0), frames_in(FLOOR_TIME, clip.fps))
         padded = np.pad(way, ((half, half), (0, 0)), mode="edge")
         seen = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=0)
         away = np.linalg.norm(seen - seen.mean(axis=-1, keepdims=True), axis=1).max(axis=-1)
-        rests = (away < _RADIUS) & (way[:, 2] - floor < _LOW)
-        for k in np.flatnonzero(rests):
+        for k in np.flatnonzero((away < _RADIUS) & low[leg, point]):
             found[leg, point, max(0, k - half) : k + half + 1] = True
         for first, last in runs(found[leg, point]):
             rest = np.percentile(way[first : last + 1, 2], 25)
             found[leg, point, first : last + 1] &= way[first : last + 1, 2] - rest < LIFT[point]
     return found
+
+
+def _low(heights: np.ndarray, reach: int, uphill: float) -> np.ndarray:
+    """(2, T) bool, where heel and ball at these heights (2, T) are as low as what stands.
+
+    The floor is the lowest place of the foot within `reach` frames; a ball less than `uphill` higher than its heel has
+    its own, too.
+    """
+    heel, ball = heights
+    own = (ball - lowest(ball, reach) < _LOW) & (ball - heel < uphill)
+    return (heights - lowest(heights.min(axis=0), reach) < _LOW) | np.array((np.zeros_like(own), own))
 
 
 class Pieces:

@@ -571,12 +571,13 @@ SIMPLIFIED = Done(
     "within {knees:.1%}, and feet stand within {slide:.3%}"
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
-CORRECTED_SHORT = Done(
-    "Corrected {controls} at frame {frame:g}, where {tips} are out of reach now. Move the body closer, or controls less"
-)
-CORRECTION_REMOVED = Done("Removed the correction of '{control}' at frame {frame:g}")
-CORRECTION_SWITCHED = Done("The correction of '{control}' at frame {frame:g} is {state}")
-CORRECTION = Note("{control}, frame {frame:g} ({first}-{last})")
+CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
+SHORT_AT = Part("'{tip}' at frame {frame}")
+CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
+CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
+CORRECTION = Note("{control}{more}, frame {frame:g} ({first}-{last})")
+AND_MORE = Part(" and {more} more")
+SHORT_LIMB = Note("{tip}: out of reach, most at frame {frame}")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note(
     "{keys} keys, {before} before. Tips within {tips:.2%}, knees within {knees:.1%}, feet stand within {slide:.3%}"
@@ -594,6 +595,10 @@ LOOP_FAR = OfArmature(
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there{jerk}")
 JOINED_JERK = Part(". The knee of '{tip}' jerks at frame {frame}, {times:.1f} times as much as in either clip")
+JOIN_OUT_OF_REACH = OfBone(
+    "its foot would be {distance} out of reach at frame {frame}. Choose clips whose poses and speeds are more alike "
+    "where they meet."
+)
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")

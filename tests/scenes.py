@@ -310,8 +310,9 @@ def enter(mode: str, ob: bpy.types.Object, *bones: str) -> None:
 def without_blender(operator: type, **given: object) -> object:
     """An operator as a plain object, to run without a window. given: its properties, and what Blender does."""
     own = [vars(each) for each in reversed(operator.__mro__) if each.__module__.startswith("ik_addon")]
-    methods = {name: value for each in own for name, value in each.items() if callable(value) and name[:2] != "__"}
-    return type("Operator", (), {"release_confirm": False} | methods | given)()
+    taken = {name: value for each in own for name, value in each.items() if callable(value) and name[:2] != "__"}
+    taken |= {"steps": operator.steps} if hasattr(operator, "steps") else {}
+    return type("Operator", (), {"release_confirm": False} | taken | given)()
 
 
 @once
@@ -391,3 +392,10 @@ def carrier_of_a_prop(**options: object) -> tuple[bpy.types.Object, bpy.types.Ob
         prop.keyframe_insert("rotation_euler", frame=frame)
     go_to(30)
     return ob, prop
+
+
+def only_chain(report: dict) -> dict:
+    """The entry of the only chain of the only file in a report."""
+    [file] = report["files"]
+    [chain] = file["chains"]
+    return chain

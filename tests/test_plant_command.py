@@ -106,7 +106,7 @@ def test_a_capture_comes_back_planted_in_each_format(folder, run):
     content = (folder / "walk.bvh").read_bytes()
     done = run("plant", "walk.bvh", "--output", "walk.blend", "--report", "r.json", "--quiet", cwd=folder)
     if done is not None:
-        assert "walk.bvh: LeftLeg: " in done.stdout and " contacts, slide " in done.stdout
+        assert "walk.bvh: walk: LeftLeg: " in done.stdout and " contacts, slide " in done.stdout
         assert done.stderr == ""
     run("plant", "walk.bvh", "--output-dir", "out", cwd=folder)
     run("plant", "walk.bvh", "--output-dir", "out", "--format", "glb", cwd=folder)

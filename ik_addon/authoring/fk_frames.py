@@ -33,12 +33,13 @@ from ..rig.blender.rotations import (
 )
 from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import path_of, settings_of, target_and_pole
-from ..rig.model.limb import Limb, chain_bones, fk_joints, hinge_armature
+from ..rig.model.limb import Wishes, chain_bones, fk_joints, hinge_armature
 from ..rig.model.limb_model import hinges_of, joints_of, posed
+from ..rig.model.limb_now import Limb, solve_limb
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
 from ..rig.pose.following import follow_limbs
 from ..rig.pose.reading import SceneReader, check_targets
-from ..rig.pose.solving import solve_limb, tell
+from ..rig.pose.solving import tell
 from ..rig.pose.track_reading import are_even
 from ..rig.pose.track_solving import Reading, solve_tracks
 from ..solvers import ChainError
@@ -46,6 +47,7 @@ from ..solvers.arrays import components_last, conjugate, multiply
 from ..solvers.bending import is_straight
 from ..solvers.chain import uneased
 from ..solvers.rows import start_rows
+from ..solvers.vectors import STRAIGHT
 from .placing import BEYOND, Control, Placer, check_control
 
 BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
@@ -154,18 +156,54 @@ class _FkPlane(NamedTuple):
     """What gives a chain its FK pose, over n frames.
 
     targets: (n, 3), of its end. knees, sides: (n, 3), a point of the plane in which it bends as a whole, and the unit
-    vector from there to a pole. lengths: (n,), of the chain.
+    vector from there to a pole. lengths: (n,), of the chain. roots, alongs: (n, 3), where it begins, and the unit
+    vector from there to its end. bulges: (n,), how far its inner joints lie to that side, all together.
     """
 
     targets: np.ndarray
     knees: np.ndarray
     sides: np.ndarray
     lengths: np.ndarray
+    roots: np.ndarray
+    alongs: np.ndarray
+    bulges: np.ndarray
 
-    def pole_reach(self, present: float) -> float:
-        """How far from the knee a pole is put that is so far from it at present."""
-        nearest, farthest = (share * float(self.lengths[0]) for share in POLE_DISTANCES)
+    def pole_reach(self, present: float, row: int = 0) -> float:
+        """How far from the knee a pole is put that is so far from it at a row."""
+        nearest, farthest = (share * float(self.lengths[_row(row, self.lengths)]) for share in POLE_DISTANCES)
         return min(max(present, nearest), farthest)
+
+    def off_midway(self, poles: np.ndarray) -> np.ndarray:
+        """How far from the middle of its way a pole has to be halfway from each row to the next, (n, 3); NaN where it
+        may go straight. poles: (n, 3).
+
+        The side of a leg that passes through straight, or of a hind leg through an S, turns within a frame, and by how
+        much at its half the bulges tell: what bulges changes evenly.
+        """
+        away = poles - self.roots
+        ahead = (away * self.alongs).sum(axis=-1, keepdims=True) * self.alongs
+        aside = np.linalg.norm(away - ahead, axis=-1, keepdims=True)
+        along = _unit(_midway(self.alongs))
+        bulge = _midway(self.sides * np.maximum(self.bulges, STRAIGHT**2 * self.lengths)[:, None])
+        side = _unit(bulge - along * (bulge * along).sum(axis=-1, keepdims=True))
+        wanted = _midway(self.roots + ahead) + side * _midway(aside)
+        turning = (self.sides[1:] * self.sides[:-1]).sum(axis=-1) < _TURNING
+        found = np.full(poles.shape, np.nan)
+        found[:-1][turning] = (wanted - _midway(poles))[turning]
+        return found
+
+
+_TURNING = 0.9
+"""Cosine of the angle by which a chain's side turns from one frame to the next below which a pole is led around it."""
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Unit vectors (n, 3); of two opposite directions none is in the middle, and what comes out is not looked at."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny)
+
+
+def _midway(rows: np.ndarray) -> np.ndarray:
+    return 0.5 * (rows[1:] + rows[:-1])
 
 
 def _fk_plane(joints: np.ndarray, hinges: np.ndarray, softness: np.ndarray) -> _FkPlane:
@@ -181,7 +219,9 @@ def _fk_plane(joints: np.ndarray, hinges: np.ndarray, softness: np.ndarray) -> _
     target = np.where((wanted != distance)[:, None], root + along * wanted[:, None], end)
     # The knees of a longer chain lie beside the plane in which it bends as a whole.
     knee, normal = joints[:, 1] if joints.shape[1] > 2 else root, np.cross(side, along)
-    return _FkPlane(target, knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True), side, length)
+    knee = knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True)
+    bulge = ((joints[:, 1:-1] - root[:, None]).sum(axis=1) * side).sum(axis=-1)
+    return _FkPlane(target, knee, side, length, root, along, bulge)
 
 
 def fk_goal(
@@ -193,25 +233,31 @@ def fk_goal(
     plane = _fk_plane(joints, hinges, np.array([softness]))
     target_armature, knee = Vector(plane.targets[0]), Vector(plane.knees[0])
     if pole not in reaches:
-        present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
+        present = (limb.wishes.pole - knee).length if limb.wishes.pole else 0.0
         reaches[pole] = plane.pole_reach(present)
     pole_armature = knee + Vector(plane.sides[0]) * reaches[pole]
-    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
+    wishes = Wishes(target_armature, pole_armature)
     target_world, pole_world = placer.world_of(target), placer.world_of(pole)
-    if ends:
-        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
-        world = rotation_in(limb.world)
+    if limb.riding and limb.held:
+        foot, (present, *_) = limb.riding[0], limb.placed(limb.wishes)[1]
+        own = foot.orientation(foot.pose_armature)
+        wishes = replace(wishes, orientation=own @ limb.held.inverted())
+        turn, world = own @ present.inverted(), rotation_in(limb.world)
         target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
-    goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
+    goal = replace(limb, settings=replace(limb.settings, foot_roll=0.0), wishes=wishes)
     return goal, {target: target_world, pole: pole_world}
 
 
-def key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) -> None:
-    """Key controls in their current actions."""
+def key_controls(
+    samples: dict[Control, list[tuple[Raw, ...]]], frames: range, slopes: Mapping[Control, np.ndarray]
+) -> None:
+    """Key controls in their current actions. slopes: of locations, see `ControlTracks`."""
     by_object: dict[bpy.types.Object, list[BoneKeys]] = {}
     for control, rows in samples.items():
         keys = [keys_of(control.bone, mode, [row[k] for row in rows], frames) for k, mode in enumerate(control.modes)]
+        if control in slopes:
+            keys[0] = replace(keys[0], slopes=slopes[control] / np.diff(keys[0].frames).mean())
         by_object.setdefault(control.ob, []).extend(keys)
     for ob, keys in by_object.items():
         write_keys(ob, keys, "CURRENT")
@@ -226,25 +272,48 @@ def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) ->
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
+Chosen = Mapping[bpy.types.PoseBone, Sequence[Control]]
+"""Target and pole of each tip."""
 
 
-def controls_over(
-    context: bpy.types.Context, chosen: Mapping[bpy.types.PoseBone, Sequence[Control]], frames: range
-) -> tuple[Samples, dict[str, float], dict[str, float]] | None:
-    """What the channels of targets and poles hold at each frame so that chains show their FK pose; for each tip how far
-    a joint is off at most, in chain lengths, and how long the chain is in the world. None where that is to be found
-    frame by frame.
+class ControlTracks(NamedTuple):
+    """What the channels of targets and poles hold at each frame so that chains show their FK pose.
 
-    chosen: target and pole of each tip.
+    missed, lengths: by tip, how far a joint is off at most, chain lengths, and how long the chain is, world units.
+    slopes: (n, 2, 3), of the locations of poles that do not go straight from each key to the next, by step, see
+    `BoneKeys`.
     """
-    placed = {control for own in chosen.values() for control in own}
-    if any(is_carried(control, placed) for control in placed):
+
+    samples: Samples
+    missed: dict[str, float]
+    lengths: dict[str, float]
+    slopes: dict[Control, np.ndarray]
+
+
+def controls_over(context: bpy.types.Context, chosen: Chosen, frames: range) -> ControlTracks | None:
+    """Where controls have to be over frames; None where that is to be found frame by frame."""
+    if are_carried(chosen):
         return None
     sampler = Sampler(frames)
     readings = sampled_over(context, [*chosen], frames, sampler)
-    if readings is None:
-        return None
-    samples, goals, sizes = {}, [], []
+    found = controls_in(chosen, readings, sampler, [len(frames)]) if readings is not None else None
+    return found[0] if found is not None else None
+
+
+def are_carried(chosen: Chosen) -> bool:
+    """See `is_carried`, of all controls."""
+    placed = {control for own in chosen.values() for control in own}
+    return any(is_carried(control, placed) for control in placed)
+
+
+def controls_in(
+    chosen: Chosen, readings: Mapping[ChainName, Reading], sampler: Sampler, counts: Sequence[int]
+) -> list[ControlTracks] | None:
+    """Where controls have to be in clips that were read one after the other, counts: each of so many frames; None where
+    that cannot be told of one of them."""
+    parts = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts, strict=True)]
+    found = [ControlTracks({}, {}, {}, {}) for _ in parts]
+    goals = []
     for tip, (target, pole) in chosen.items():
         reading = readings[ChainName(tip.id_data.name_full, tip.name)]
         if target.turns != (reading.model.foot is not None):
@@ -252,23 +321,53 @@ def controls_over(
         world, armature = reading.goal.to_world, sampler.worlds(tip.id_data)
         # Of what carries the chain, in its armature.
         scales = np.cbrt(np.abs(np.linalg.det(world[:, :3, :3]) / np.linalg.det(armature[:, :3, :3])))
-        goal, length = _fk_goal(reading, scales)
+        goal, length, off = _fk_goal(reading, scales, parts)
         turns = multiply(turns_in(world), goal.goal.orientations) if target.turns else None
-        rows = [
-            channels_over(target, _in_world(world, goal.goal.targets), turns, sampler, _rotation(target)),
-            channels_over(pole, _in_world(world, goal.goal.poles), None, sampler, _rotation(pole)),
-        ]
-        if None in rows:
-            return None
-        samples |= zip((target, pole), rows, strict=True)
-        goals.append(goal)
-        sizes.append((length, float((length * scales)[-1] * Matrix(armature[-1]).median_scale)))
-    missed, lengths = {}, {}
-    for tip, goal, shown, (length, lengths[tip.name]) in zip(chosen, goals, solve_tracks(goals), sizes, strict=True):
+        for control, places, own in ((target, goal.goal.targets, turns), (pole, goal.goal.poles, None)):
+            rows = channels_over(control, _in_world(world, places), own, sampler, _rotation(control), parts)
+            if rows is None:
+                return None
+            for part, tracks in zip(parts, found, strict=True):
+                tracks.samples[control] = rows[part]
+        slopes = _slopes(pole, _in_world(world, goal.goal.poles), _in_world(world, goal.goal.poles + off), sampler)
+        for part, tracks in zip(parts, found, strict=True):
+            own = slopes[part].copy()
+            # What comes after a clip is another clip.
+            own[0, 0] = own[-1, 1] = np.nan
+            if not np.isnan(own).all():
+                tracks.slopes[pole] = own
+        size = length * scales
+        for part, tracks in zip(parts, found, strict=True):
+            last, carried = part.stop - 1, Matrix(armature[_row(part.stop - 1, armature)])
+            tracks.lengths[tip.name] = float(size[_row(last, size)] * carried.median_scale)
+        goals.append((tip, goal, length))
+    for (tip, goal, length), shown in zip(goals, solve_tracks([goal for _, goal, _ in goals]), strict=True):
         reached = joints_of(goal.model, posed(goal.model, goal.fk, shown.rotations, shown.stretches))
-        off = np.linalg.norm(reached - joints_of(goal.model, goal.fk), axis=-1).max(axis=1)
-        missed[tip.name] = float((off / length).max())
-    return samples, missed, lengths
+        off = np.linalg.norm(reached - joints_of(goal.model, goal.fk), axis=-1).max(axis=1) / length
+        for part, tracks in zip(parts, found, strict=True):
+            tracks.missed[tip.name] = float((off[part] if len(off) > 1 else off).max())
+    return found
+
+
+def _slopes(control: Control, places: np.ndarray, midway: np.ndarray, sampler: Sampler) -> np.ndarray:
+    """The slopes (n, 2, 3) with which a control that is at places (n, 3) of the world comes by as far from the middle
+    of its way to each next one as `midway` (n, 3) is from them; NaN where that is."""
+    slopes, turning = np.full((len(places), 2, 3), np.nan), ~np.isnan(midway).any(axis=1)
+    if turning.any():
+        rows = (
+            channels_over(control, each, None, sampler, ())
+            for each in (places, np.where(turning[:, None], midway, places))
+        )
+        at, off = (np.array([own[0] for own in each or ()], float) for each in rows)
+        starts = np.flatnonzero(turning)
+        way, aside = at[starts + 1] - at[starts], 4.0 * (off - at)[starts]
+        # A cubic curve is in its middle an eighth of the difference of its slopes beside that of its ends.
+        slopes[starts, 1], slopes[starts + 1, 0] = way + aside, way - aside
+    return slopes
+
+
+def _row(k: int, rows: np.ndarray) -> int:
+    return k if len(rows) > 1 else 0
 
 
 def _rotation(control: Control) -> Raw:
@@ -289,29 +388,36 @@ def _has_deltas(ob: bpy.types.Object) -> bool:
     return any(ob.delta_location) or turned or tuple(ob.delta_scale) != (1.0, 1.0, 1.0)
 
 
-def _fk_goal(reading: Reading, sizes: np.ndarray) -> tuple[Reading, np.ndarray]:
-    """The chain with the goal that gives its FK pose, and how long it is (n), in the space of its root's parent.
+def _fk_goal(reading: Reading, sizes: np.ndarray, parts: Sequence[slice]) -> tuple[Reading, np.ndarray, np.ndarray]:
+    """The chain with the goal that gives its FK pose; how long it is (n), in the space of its root's parent; and there
+    how far its pole has to be off the middle of its way, see `_FkPlane.off_midway`.
 
-    sizes: (n), how much that is scaled: a pole keeps its distance in the armature's space.
+    sizes: (n), how much that is scaled: in each part a pole keeps its first distance in the armature's space.
     """
     model, fk, count = reading.model, reading.fk, reading.count
     softness = reading.goal.settings["softness"] if model.reach != "STRETCH" and not model.is_limited else np.zeros(1)
     joints = joints_of(model, fk)
     plane = _fk_plane(joints, hinges_of(model, fk.turns), np.broadcast_to(softness, len(joints)))
     knee, poles = plane.knees, reading.goal.poles
-    reach = plane.pole_reach(0.0 if poles is None else float(np.linalg.norm(poles[0] - knee[0])))
+    reaches = np.empty(count)
+    for part in parts:
+        pole = None if poles is None else poles[_row(part.start, poles)]
+        away = 0.0 if pole is None else float(np.linalg.norm(pole - knee[_row(part.start, knee)]))
+        reaches[part] = plane.pole_reach(away, part.start) * sizes[_row(part.start, sizes)]
     orientations = None
     if model.foot is not None:
         orientations = multiply(fk.turns[:, model.own], conjugate(np.array([model.foot.held])))
     settings = reading.goal.settings | {name: np.array([value]) for name, value in BEND_SETTINGS.items()}
+    poles = knee + plane.sides * (reaches / sizes)[:, None]
     goal = replace(
         reading.goal,
         targets=np.broadcast_to(plane.targets, (count, 3)),
-        poles=np.broadcast_to(knee + plane.sides * (reach * sizes[0] / sizes)[:, None], (count, 3)),
+        poles=poles,
         orientations=orientations,
         settings=settings | {"influence": np.ones(1)},
     )
-    return replace(reading, goal=goal), plane.lengths
+    off = plane.off_midway(poles) if len(knee) == count else np.full((count, 3), np.nan)
+    return replace(reading, goal=goal), plane.lengths, off
 
 
 def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -319,11 +425,16 @@ def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def channels_over(
-    control: Control, places: np.ndarray, turns: np.ndarray | None, sampler: Sampler, near: Sequence[float]
+    control: Control,
+    places: np.ndarray,
+    turns: np.ndarray | None,
+    sampler: Sampler,
+    near: Sequence[float],
+    parts: Sequence[slice] = (slice(None),),
 ) -> list[tuple[Raw, ...]] | None:
     """What a control's channels of `modes` hold, as a file keeps them, for places (n, 3) and orientations (n, 4) in the
     world; None where these cannot be told so, for what carries it is scaled unevenly. near: numbers of its rotation to
-    which the first ones are nearest."""
+    which the first ones of each part are nearest."""
     worlds = np.tile(np.eye(4), (len(places), 1, 1))
     worlds[:, :3, 3] = places
     if turns is not None:
@@ -344,7 +455,8 @@ def channels_over(
     numbers = [basis[:, :3, 3]]
     for mode in control.modes:
         if mode != LOCATION:
-            numbers.append(continuous(turns_in(basis), mode, np.array(near)))
+            own, first = turns_in(basis), np.array(near)
+            numbers.append(np.concatenate([continuous(own[part], mode, first) for part in parts]))
     return [*zip(*(map(tuple, each.astype(np.float32).tolist()) for each in numbers), strict=True)]
 
 

@@ -33,6 +33,7 @@ from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
+from .clip_tracks import ClipTracks
 from .control_bones import check_editable_bones, new_bones_taken_back
 from .controls import VISIBLE, Moved, add_chain, bones_stay
 from .finding.limbs import FoundLimb, LeftOut, find_limbs
@@ -335,12 +336,13 @@ def _follow_motion(
         if not has_keys(ob, names):
             return None
         name = clip_name(clip, clips) if clip is not None else ""
-        off = _rough(name, (yield from motion_snapped(context, tips, frames)))
+        off = _rough(name, (yield from motion_snapped(context, tips, frames, tracks)))
         rough.extend(off)
         return None if off else frames
 
     with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
         partners_made(separate_controls(ob), clips)
+        tracks = ClipTracks(ob, clips)
         found = finish(in_time(over_clips(ob, clips, carried)), progress)
         controls_follow(ob)
     carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]

@@ -1,10 +1,11 @@
 """Between FK and IK: snap one to the other, in one clip or several, and switch without a jump."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
 import bpy
+import numpy as np
 
 from .. import messages
 from ..bake.clips import Chosen, clips_made
@@ -19,12 +20,13 @@ from ..rig.data.settings import path_of, set_to, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live.state import unseen
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import Limb, chain_bones, fk_joints
+from ..rig.model.limb import chain_bones, fk_joints
+from ..rig.model.limb_now import Limb, solve_limb
 from ..rig.model.order import ChainName, KnownOrders
 from ..rig.pose.posing import write_fk
-from ..rig.pose.solving import solve_limb
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
+from .clip_tracks import ClipTracks
 from .control_bones import new_bones_taken_back
 from .controls import new_control
 from .fk_frames import (
@@ -45,12 +47,14 @@ from .placing import Control, Placer, depth
 class Snapped:
     """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
 
-    lengths: of the chains of these tips, in world units. poles: the pole targets that were made.
+    lengths: of the chains of these tips, in world units. poles: the pole targets that were made. slopes: with which
+    the keys of pole targets lead around chains, see `ControlTracks`.
     """
 
     missed: dict[str, float] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
     poles: list[Control] = field(default_factory=list)
+    slopes: dict[Control, np.ndarray] = field(default_factory=dict)
 
 
 def targets_snapped(
@@ -76,26 +80,31 @@ def targets_snapped(
         armatures = dict.fromkeys(tip.id_data for tip in tips)
         clips = [clip for clip in map(playing_clip, armatures if frames else ()) if clip is not None]
         with all_or_nothing([control.ob for control in samples], keys=True, actions=[clip.action for clip in clips]):
-            _keep(tips, samples, frames)
+            _keep(tips, samples, frames, done.slopes)
             return done
 
 
 snap_targets = at_once(targets_snapped)
 
 
-def motion_snapped(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range) -> Steps[Snapped]:
-    """In steps: the same over frames, as part of a work that takes care that all or nothing is done; nobody sees chains
-    meanwhile."""
+def motion_snapped(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, clips: ClipTracks
+) -> Steps[Snapped]:
+    """In steps: the same over frames of a clip, as part of a work over `clips` that takes care that all or nothing is
+    done; nobody sees chains meanwhile."""
     done, controls = Snapped(), checked_controls(tips, frames)
     done.poles = leave_to_poles(context, tips, controls)
     with unseen():
-        samples = yield from _snap_controls(context, tips, controls, frames, done)
-        _keep(tips, samples, frames)
+        samples = yield from _snap_controls(context, tips, controls, frames, done, clips)
+        _keep(tips, samples, frames, done.slopes)
     return done
 
 
 def _keep(
-    tips: Sequence[bpy.types.PoseBone], samples: dict[Control, list[tuple[Raw, ...]]], frames: range | None
+    tips: Sequence[bpy.types.PoseBone],
+    samples: dict[Control, list[tuple[Raw, ...]]],
+    frames: range | None,
+    slopes: Mapping[Control, np.ndarray],
 ) -> None:
     """Key controls where they were put; without frames they are there."""
     for ob in dict.fromkeys(tip.id_data for tip in tips):
@@ -103,7 +112,7 @@ def _keep(
             let_controls_play(ob)
         tag_pose(ob)
     if frames is not None:
-        key_controls(samples, frames)
+        key_controls(samples, frames, slopes)
 
 
 def leave_to_poles(
@@ -130,13 +139,15 @@ def _snap_controls(
     controls: dict[bpy.types.PoseBone, list[Control]],
     frames: range | None,
     done: Snapped,
+    clips: ClipTracks | None = None,
 ) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
     """Put controls where they are wanted at each frame; returns what their channels hold there."""
-    sampled = controls_over(context, controls, frames) if frames is not None else None
-    if sampled is not None and frames is not None:
-        samples, done.missed, done.lengths = sampled
-        yield len(frames), len(frames)
-        return samples
+    if frames is not None:
+        sampled = (clips and clips.of(context, controls, frames)) or controls_over(context, controls, frames)
+        if sampled is not None:
+            samples, done.missed, done.lengths, done.slopes = sampled
+            yield len(frames), len(frames)
+            return samples
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
@@ -247,7 +258,8 @@ def targets_snapped_in_clips(
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
         partners_made(mine, named)
-        found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames))
+        tracks = ClipTracks(ob, named)
+        found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames, tracks))
         for control in mine:
             _play_partner(control, playing_clip(ob))
         return _all_of(found, poles)

@@ -1,6 +1,6 @@
 """Work over clips of an armature: what plays, all, or some, each of these played alone with its controls."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -25,6 +25,7 @@ from ..rig.blender.clips import (
     slot_of,
 )
 from ..rig.blender.file_memory import file_memory
+from ..rig.blender.sampling import ClipSampler
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.order import ChainName
@@ -49,17 +50,29 @@ def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]
     channels: `channels_of_clips`. Those that this one does not set are at rest, and not as the clip before
     left them. Afterwards all is as it was.
     """
-    partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
-    alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
     # Something may be made for them meanwhile; and what handlers saw playing inside plays no more.
     with (
         surely(file_memory.played.clear),
         surely(lambda: controls_follow(ob)),
-        playing_alone(alone),
+        playing_alone(_with_partners(ob, clip)),
         channels_kept(ob, channels),
     ):
         put_at_rest(ob, channels - moved_channels(clip))
         yield
+
+
+def _with_partners(ob: bpy.types.Object, clip: Clip) -> list[tuple[bpy.types.Object, Clip]]:
+    partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
+    return [(ob, clip), *((control, own) for control, own in partners if own is not None)]
+
+
+def clip_samplers(ob: bpy.types.Object, clips: Iterable[Clip]) -> dict[Clip, ClipSampler]:
+    """What samples each of some clips of an armature object, with its controls, over its own frames."""
+    found, objects = {}, [ob, *separate_controls(ob)]
+    for clip in clips:
+        with playing_alone(_with_partners(ob, clip)):
+            found[clip] = ClipSampler(frames_of(ob), objects)
+    return found
 
 
 def channels_of_clips(ob: bpy.types.Object) -> set[tuple[str, str]]:

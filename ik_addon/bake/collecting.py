@@ -18,15 +18,16 @@ from ..rig.live.handler_lists import others_handle_frames
 from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.body import body_channels
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import link_bones, missed_world, scaled_bones
+from ..rig.model.limb import link_bones, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
+from ..rig.model.limb_now import missed_world
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.planned import asked_now, is_confirmed
+from ..rig.pose.planned import asked_now
 from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
-from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each, solve_tracks
+from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
 from .limb_keys import ShownChain
@@ -35,7 +36,7 @@ from .stepping import GoTo, Steps, stepping, stepping_apart
 
 _SAME_END = 1e-4
 """Of a chain's length: from where its FK pose was found to end to where Blender has it, for rounding."""
-_FEWEST_SAMPLED = 4
+FEWEST_SAMPLED = 4
 """Frames. Fewer are quicker stepped through than looked at at three of them."""
 
 
@@ -95,7 +96,7 @@ def collect(
     planned = _whole(planned)
     poses: _Poses = {}
     readings = _sampled(
-        {chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames, Sampler(frames)
+        {chain: own for chain, own in planned.items() if alone and not reasons[chain]}, len(frames), Sampler(frames)
     )
     readings = _whole(_sure(readings, poses))
     planned = _whole({chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)})
@@ -170,8 +171,8 @@ def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
     return {name: own for name, own in chains.items() if has_limbs(name, own)}
 
 
-def _sampled(chains: dict[ChainName, PlannedChain], frames: range, sampler: Sampler) -> dict[ChainName, Reading]:
-    reader = TrackReader(sampler, len(frames))
+def _sampled(chains: dict[ChainName, PlannedChain], count: int, sampler: Sampler) -> dict[ChainName, Reading]:
+    reader = TrackReader(sampler, count)
     found = reader.readings((_object(own.model), own) for own in chains.values())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
@@ -184,37 +185,61 @@ def sampled_over(
     That is so where something else has a part in one of them: constraints, drivers, other chains, a body that follows.
     sampler: for these frames.
     """
+    sampled = sampled_chains(context, tips, len(frames), sampler) if len(frames) >= FEWEST_SAMPLED else None
+    return sampled.readings if sampled is not None and sampled.is_confirmed(context, tips, frames) else None
+
+
+def sampled_chains(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], count: int, sampler: Sampler
+) -> "SampledChains | None":
+    """The same over `count` frames of a sampler, to be confirmed where they play."""
     plan, scene = live.plan_of(context), context.scene
     names = [ChainName(tip.id_data.name_full, tip.name) for tip in tips]
     planned, reasons = plan.planned(), plan.reasons(scene)
-    if others_handle_frames() or len(frames) < _FEWEST_SAMPLED:
+    if others_handle_frames():
         return None
     # That others play the same keys is a reason not to silence them, and none not to read them.
     fine = {"", *(messages.KEYS_SHARED(object=tip.id_data.name) for tip in tips)}
     if any(name not in planned or reasons[name] not in fine or planned[name].model.body for name in names):
         return None
     chains = {name: planned[name] for name in names}
-    with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
-        readings = _sampled(chains, frames, sampler) if go_to else {}
-        # What is no number is told by whoever steps through the frames.
-        finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
-        if go_to is None or not all(finite):
-            return None
-        for k in _compared(frames):
-            depsgraph = go_to(frames[k])
-            if _confirmed_at(chains, readings, k, depsgraph).keys() != chains.keys():
-                return None
-            if not all(_ends_there(own.at(k), depsgraph) for own in readings.values()):
-                return None
-    return readings
+    readings = _sampled(chains, count, sampler)
+    # What is no number is told by whoever steps through the frames.
+    sound = len(readings) == len(chains) and all(own.sound.all() for own in readings.values())
+    return SampledChains(chains, readings) if sound else None
 
 
-def _ends_there(reading: Reading, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether the FK pose of a chain at one frame ends where Blender evaluates it."""
-    model, world = reading.model, reading.goal.to_world[0]
+@dataclass(frozen=True, slots=True)
+class SampledChains:
+    """Chains as they were planned, and as they were sampled."""
+
+    chains: dict[ChainName, PlannedChain]
+    readings: dict[ChainName, Reading]
+
+    def is_confirmed(
+        self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, start: int = 0
+    ) -> bool:
+        """Whether Blender evaluates these tips as sampled at the first, the middle and the last of these frames, which
+        play. start: the row of the first one."""
+        with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
+            return go_to is not None and all(
+                self._is_confirmed_at(start + k, go_to(frames[k])) for k in _compared(frames)
+            )
+
+    def _is_confirmed_at(self, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
+        confirmed = _confirmed_at(self.chains, self.readings, k, depsgraph)
+        return len(confirmed) == len(self.chains) and all(
+            _ends_there(own, k, depsgraph) for own in self.readings.values()
+        )
+
+
+def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether the FK pose of a chain at one of its rows ends where Blender evaluates it."""
+    model, tracks = reading.model, (reading.goal.to_world, joints_of(reading.model, reading.fk))
+    world, joints = (rows[min(k, len(rows) - 1)] for rows in tracks)
     evaluated = _object(model).evaluated_get(depsgraph)
     end = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
-    joints = joints_of(model, reading.fk)[0] @ world[:3, :3].T + world[:3, 3]
+    joints = joints @ world[:3, :3].T + world[:3, 3]
     length = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
     return bool(np.linalg.norm(end - joints[-1]) < _SAME_END * (length + np.abs(end).max()))
 
@@ -251,12 +276,7 @@ def _confirmed_at(
         body = reading.model.body
         groups.setdefault((name.armature, body.name) if body else name, []).append(name)
     for names in groups.values():
-        reader, name = scene.armature(_object(readings[names[0]].model)), names[0]
-        if readings[name].model.body is None:
-            # Where it shall go is told without its FK pose.
-            if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
-                confirmed[name] = readings[name]
-            continue
+        reader = scene.armature(_object(readings[names[0]].model))
         try:
             asked = asked_now(reader, [chains[name] for name in names])
         except ChainError:
@@ -373,13 +393,15 @@ def _solved(
 ) -> dict[ChainName, Motion]:
     """The motions, with those of planned chains as their readings make them. known: those solved before."""
     others = [name for name in readings if name not in known]
-    try:
-        solved = known | dict(zip(others, solve_tracks([readings[name] for name in others]), strict=True))
-        poses = [solved[name] for name in readings]
-    except ChainError as error:
-        raise _named(readings, frames) or error from error
-    for (name, reading), pose in zip(readings.items(), poses, strict=True):
-        motion, model = motions[name], reading.model
+    solved = known | dict(zip(others, solve_each([readings[name] for name in others]), strict=True))
+    # The first frame, and there the first chain.
+    for name in sorted(readings, key=lambda name: readings[name].sound.argmin()):
+        error, frame = solved[name], frames[readings[name].sound.argmin()]
+        if isinstance(error, ChainError):
+            names = {"frame": frame, "bone": name.tip, "armature": name.armature}
+            raise ChainError(messages.FRAME_UNSOLVED(**names, refusal=error)) from error
+    for name, reading in readings.items():
+        motion, model, pose = motions[name], reading.model, solved[name]
         motion.numbers = [_numbers(reading, pose, motion, k) for k in range(len(motion.bones))]
         scales = dict(zip((bone for bone, _ in model.scaled), reading.fk.lengthening, strict=True))
         motion.fk_scales, motion.stretches = [scales[bone] for bone in motion.scaled if scales], pose.stretches
@@ -396,18 +418,6 @@ def _solved(
 def shown_track(reading: Reading, pose: PoseTrack) -> FkTrack:
     """The chain as Blender will show it: its rotations are numbers of single precision."""
     return posed(reading.model, reading.fk, pose.rotations.astype(np.float32).astype(float), pose.stretches)
-
-
-def _named(readings: dict[ChainName, Reading], frames: range) -> ChainError | None:
-    """The error of the first frame and chain that cannot be solved."""
-    for k, frame in enumerate(frames):
-        for name, reading in readings.items():
-            try:
-                solve_tracks([reading.at(k)])
-            except ChainError as error:
-                names = {"frame": frame, "bone": name.tip, "armature": name.armature}
-                return ChainError(messages.FRAME_UNSOLVED(**names, refusal=error))
-    return None
 
 
 def _numbers(reading: Reading, pose: PoseTrack, motion: Motion, k: int) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Putting a chain on a limb moves no bone; what cannot be a chain is refused and changes nothing."""
 
 import re
-from itertools import pairwise
 
 import bpy
 import pytest
@@ -18,6 +17,7 @@ from ..rig.rigs import (
     new_empty,
     random_rig,
     update,
+    world_length,
 )
 from ..scenes import (
     EXACT,
@@ -55,11 +55,6 @@ def assert_moves_nothing(rig: Rig, **options) -> None:
     assert apart(pose_of(rig.ob), before, length) < EXACT
     tail = rig.to_world(rig.joints()[-1])
     assert (tip.analytic_ik_target.matrix_world.translation - tail).length < EXACT * world_length(rig)
-
-
-def world_length(rig: Rig) -> float:
-    joints = [rig.to_world(joint) for joint in rig.joints()]
-    return sum((b - a).length for a, b in pairwise(joints))
 
 
 @pytest.mark.parametrize("with_pole", [True, False])

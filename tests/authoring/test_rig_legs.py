@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from ik_addon.authoring.finding.limbs import find_limbs
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
+from ..helpers.controlled import tips_of
 from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, update
 from ..scenes import angle_between, bone_state, enter, pose_of, select, select_bones, whole_state
 from .skeletons import FAMILIES, Family, armature_of
@@ -31,10 +32,6 @@ def rigged(family: Family, **options) -> bpy.types.Object:
 
 def legs_of(family: Family) -> list:
     return [limb for limb in family.found() if limb.kind == "LEG"]
-
-
-def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    return [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
 
 
 def chain_length(ob: bpy.types.Object, limb) -> float:

@@ -29,6 +29,7 @@ from ..rig.rigs import (
     random_rig,
     random_rotation,
     reachable_point,
+    set_on,
     set_rotation,
     update,
 )
@@ -73,12 +74,6 @@ def to_targets(rig: Rig, **options) -> None:
 
 def to_pose(rig: Rig, **options) -> None:
     assert operate("snap_pose", rig, **options) == {"FINISHED"}
-
-
-def set_on(rig: Rig, **settings: object) -> None:
-    for name, value in settings.items():
-        setattr(rig.tip, f"analytic_ik_{name}", value)
-    update()
 
 
 def limb_pose(rig: Rig) -> dict[str, Matrix]:

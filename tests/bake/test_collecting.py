@@ -27,6 +27,7 @@ from ..scenes import (
     farthest_apart,
     go_to,
     missed_world,
+    only_chain,
     played,
     played_without_the_add_on,
     read_whole,
@@ -55,12 +56,6 @@ def way_of(frames_seen: list[tuple[str, int]], frames: range = FRAMES) -> str:
 
 def baked(rig: Rig, frames: range = FRAMES, **options) -> dict:
     return bake(bpy.context, chains_of([rig.ob]), frames, **options)
-
-
-def only_chain(report: dict) -> dict:
-    [file] = report["files"]
-    [chain] = file["chains"]
-    return chain
 
 
 def without_time(report: dict) -> dict:
@@ -464,7 +459,7 @@ def test_everything_is_as_it_was_after_an_exception(way, stage, error, monkeypat
         elif stage == "judging":
             patch.setattr(stepping, "plays_anywhere", fail_at(1, stepping.plays_anywhere, error))
         elif stage == "solving":
-            patch.setattr(collecting, "solve_tracks", fail_at(1, collecting.solve_tracks, error))
+            patch.setattr(collecting, "solve_each", fail_at(1, collecting.solve_each, error))
         else:
             patch.setattr(baking, "write_keys", fail_at(1, baking.write_keys, error))
         raised = False

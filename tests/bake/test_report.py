@@ -18,6 +18,7 @@ from ..scenes import (
     go_to,
     key_fk,
     missed_world,
+    only_chain,
     slide,
     walking_leg,
 )
@@ -48,12 +49,6 @@ CHAIN = {
 
 def checked(ob: bpy.types.Object, frames: range) -> dict:
     return check(bpy.context, chains_of([ob]), frames)
-
-
-def only_chain(report: dict) -> dict:
-    [file] = report["files"]
-    [chain] = file["chains"]
-    return chain
 
 
 @pytest.mark.parametrize("baking", [False, True])

@@ -17,7 +17,7 @@ from ..helpers.feet import footed_leg
 from ..helpers.films import frames_gone_to
 from ..helpers.movers import drive, held_by, turning
 from ..rig.rigs import Rig, leg, new_empty
-from ..scenes import EXACT, farthest_apart, go_to, missed_world, played, slide, walking_leg
+from ..scenes import EXACT, farthest_apart, go_to, missed_world, only_chain, played, slide, walking_leg
 
 FRAMES = range(1, 13)
 MOVED = [name for name, change in CHANGES.items() if change.moved]
@@ -53,12 +53,6 @@ def a_target_on_the_foot_of_a_leg_that_is_moved() -> Rig:
 SCENES = {name: partial(moved, name) for name in MOVED} | {
     "a_leg_on_another": a_target_on_the_foot_of_a_leg_that_is_moved
 }
-
-
-def only_chain(report: dict) -> dict:
-    [file] = report["files"]
-    [chain] = file["chains"]
-    return chain
 
 
 def at_the_start() -> None:

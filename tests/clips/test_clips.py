@@ -127,8 +127,8 @@ def test_what_would_change_another_clip_is_refused_and_leaves_nothing(capfd):
 def test_clips_that_the_controls_do_not_carry_are_named(monkeypatch, capfd):
     ob, missed = new_character(), {}
 
-    def measured(context, tips, frames):
-        snapped = yield from motion_snapped(context, tips, frames)
+    def measured(context, tips, frames, clips):
+        snapped = yield from motion_snapped(context, tips, frames, clips)
         name = ob.animation_data.action.name
         missed[name] = 0.02 if name == "run" else 0.0
         snapped.missed[tips[-1].name] = missed[name]

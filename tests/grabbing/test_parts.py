@@ -184,17 +184,16 @@ def test_what_is_locked_and_would_turn_is_refused():
 
 def test_each_joint_that_is_shown_can_be_dragged():
     session = GrabSession(bpy.context, with_tail())
-    shown = {joint.bone for joint in session.joints()}
+    shown = {*session.joints()}
     assert {"hips", "chest", "head", "tail.3", "hand.L", "foot.R", "shin.L", "forearm.R"} == shown - {
         "hand.R",
         "foot.L",
         "shin.R",
         "forearm.L",
     }
-    for joint in session.joints():
-        drag = session.drag_of(joint.bone)
-        place = joint.place(session.evaluated)
-        assert (session.goal(joint.bone, drag, place) - session.start(drag)).length < 1e-6
+    for bone, drag in session.joints().items():
+        place = session.place(session.evaluated, bone, drag)
+        assert (session.goal(bone, drag, place) - session.start(drag)).length < 1e-6
         goal = Vector(add(tuple(session.start(drag)), mul(random_direction(Random(1)), 0.05)))
         session.pose(bpy.context, drag, goal, {0: "BOTH"} if drag.limb != 0 else {}, GrabOptions())
     session.restore()

@@ -3,6 +3,7 @@
 from math import radians
 from random import Random
 
+import bpy
 from mathutils import Euler, Matrix, Vector
 
 from ..rig.rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, update
@@ -140,3 +141,10 @@ def spread_over_frames(keyed_hips=True):
             creature.hips.rotation_quaternion = Euler((0.0, 0.004 * frame, 0.0)).to_quaternion()
             creature.hips.keyframe_insert("rotation_quaternion", frame=frame)
     return creature
+
+
+def pose_at(creature: Creature, frame: float) -> dict[str, list[float]]:
+    """The pose at a frame, where all its legs reach their targets."""
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+    assert creature.missed() < ALL_REACH
+    return matrices(creature.ob)

@@ -12,10 +12,12 @@ from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.footprints import footprint_over
 from ik_addon.planting.scene.kept_keys import curves_of
 from ik_addon.rig.blender.file_memory import file_memory
+from ik_addon.ui.panels import motion as panel
 from ik_addon.ui.view import auto_corrections
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, sliding_walk
+from ..ui.layouts import drawn
 from .corrected import channels, foot, middle_stance, middle_swing, move
 from .planted_walks import FRAMES, all_bytes, planted
 
@@ -156,6 +158,30 @@ def test_a_limb_that_is_grabbed_is_corrected(hips):
     assert {own["frame"] for own in corrections_of(ob)} == {frame}
 
 
+def test_one_grab_is_one_row_in_the_list_whatever_it_moves():
+    ob = captured()
+    before, frame = all_bytes(ob), sum(middle_stance(ob)) // 2
+    go_to(frame)
+    update()
+    place = ob.matrix_world @ ob.pose.bones["foot.L"].head
+    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.05, 0.1, 0.1)), options=GrabOptions(hips="MOVE"))
+    own = corrections_of(ob)
+    assert len(own) > 1
+    words = drawn(panel.ANALYTIC_IK_PT_planting).text()
+    assert words.count(f"frame {frame} (") == 1
+    assert f"and {len(own) - 1} more, frame {frame}" in words
+    moved = channels(ob)
+    bpy.ops.analytic_ik.switch_correction(index=len(own) - 1)
+    assert not any(each["on"] for each in corrections_of(ob))
+    assert all_bytes(ob) == before
+    bpy.ops.analytic_ik.switch_correction(index=0)
+    for name, numbers in channels(ob).items():
+        assert numbers == pytest.approx(moved[name], abs=1e-6), name
+    bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+    assert not corrections_of(ob)
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_going_on_at_once_is_no_reason_to_lose_what_was_moved(told):
     """Blender may note the key and the next frame in one update, or the timer may run at that frame."""
@@ -180,13 +206,16 @@ def test_going_on_at_once_is_no_reason_to_lose_what_was_moved(told):
     assert all_bytes(ob) == before
 
 
-def test_moves_at_two_frames_before_the_first_is_corrected_are_two_corrections():
-    ob = captured()
+@pytest.mark.parametrize("keys", ["dense", "few"])
+@pytest.mark.parametrize("count", [2, 5])
+def test_moves_at_many_frames_before_the_first_is_corrected_are_as_many_corrections(count, keys):
+    ob = captured(keys == "few")
     limb, before = foot(ob), all_bytes(ob)
-    frame = sum(middle_swing(ob)) // 2
+    frame = sum(middle_swing(ob)) // 2 - count // 2
     go_to(frame)
     update()
-    for k, control in enumerate((limb.foot, limb.pole)):
+    for k in range(count):
+        control = limb.pole if k == 1 else limb.foot
         go_to(frame + k)
         control.owner.location.z += 0.05
         control.owner.keyframe_insert("location", frame=frame + k)
@@ -195,8 +224,8 @@ def test_moves_at_two_frames_before_the_first_is_corrected_are_two_corrections()
     assert bpy.app.timers.is_registered(auto_corrections.correct)
     bpy.app.timers.unregister(auto_corrections.correct)
     auto_corrections.correct()
-    assert [own["frame"] for own in corrections_of(ob)] == [frame, frame + 1]
-    for _ in range(2):
+    assert [own["frame"] for own in corrections_of(ob)] == [frame + k for k in range(count)]
+    for _ in range(count):
         bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
 

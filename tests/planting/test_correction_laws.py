@@ -9,11 +9,10 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.corrections import Bump, span_of
+from ik_addon.planting.feet.corrections import Bump, Sum, span_of
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.kept_keys import curves_of
-from ik_addon.planting.scene.limbs import keyed_contacts
 
 from .corrected import TIMES, channels, foot, middle_stance, move, walk
 from .planted_walks import FRAMES, all_bytes, farthest, seen
@@ -37,13 +36,12 @@ def done(ob, frame, name, way, turn):
 def spans(ob) -> dict[str, np.ndarray]:
     """By control, at which of TIMES its corrections may be seen."""
     found, scene = {}, bpy.context.scene
-    feet = {limb.foot.name: limb.tip for limb in keyed_controls(ob).limbs}
+    controls = keyed_controls(ob)
+    stances = {each.name: controls.stances_of(each, FRAMES) for each in controls.all}
     for own in corrections_of(ob):
         name = own["bone"] or own["object"]
-        contacts = keyed_contacts(feet[name], FRAMES) if name in feet else None
-        start, *_, end = span_of(own["frame"] - FRAMES[0], contacts, own["fade"] * scene.render.fps)
-        rows = TIMES - FRAMES[0]
-        inside = (rows > start) & (rows < end)
+        start, *_, end = span_of(own["frame"], stances[name], own["fade"] * scene.render.fps)
+        inside = (start < TIMES) & (end > TIMES)
         found[name] = found.get(name, False) | inside
     return found
 
@@ -105,7 +103,7 @@ def test_a_bump_is_smooth_rigid_where_it_stands_and_nothing_outside(seed):
     step = 1e-5
     for knot in (start, first, last, end):
         times = np.array([knot - 2 * step, knot - step, knot, knot + step, knot + 2 * step])
-        moves = bump.moves(times, places(times)) * bump.holds(times)[:, None]
+        moves = bump.moves(times, places(times)) * Sum([bump]).holds(times)[:, None]
         assert moves[1] == pytest.approx(moves[3], abs=1e-3)
         before, after = (moves[2] - moves[0]) / (2 * step), (moves[4] - moves[2]) / (2 * step)
         assert before == pytest.approx(after, abs=2e-3)
@@ -114,7 +112,7 @@ def test_a_bump_is_smooth_rigid_where_it_stands_and_nothing_outside(seed):
     rigid = bump.rigid
     assert moved == pytest.approx(places(inside) @ rigid[:3, :3].T + rigid[:3, 3], abs=1e-9)
     outside = np.array((start - 1.0, start, end, end + 1.0))
-    assert not bump.holds(outside).any()
+    assert not Sum([bump]).holds(outside).any()
     assert np.abs(bump.moves(outside, places(outside))).max() < 1e-9
 
 

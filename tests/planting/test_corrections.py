@@ -6,6 +6,7 @@ import pytest
 
 from ik_addon.planting.scene.control_tracks import keyed_controls, numbers_at
 from ik_addon.planting.scene.correcting import corrections_of
+from ik_addon.planting.scene.entries import short_limbs
 from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import evaluated_copy
@@ -182,3 +183,33 @@ def test_feet_that_cannot_follow_the_body_are_named(way, capfd):
     ob, _ = walk()
     move(ob, sum(middle_stance(ob)) // 2, keyed_controls(ob).body, (0.0, 0.01, way))
     assert ("'shin.L'" in capfd.readouterr().out) == (way > 0.0)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.5])
+def test_legs_that_a_turned_body_leaves_short_are_named_with_the_frame_where_most(turn, capfd):
+    """Beside the frame at which it is turned as well: there a leg may be straighter."""
+    ob, _ = walk()
+    body, targets = keyed_controls(ob).body, {each.tip.name: each.foot for each in keyed_controls(ob).limbs}
+    own = middle_swing(ob)
+    before = missed(ob, targets)
+    move(ob, sum(own) // 2, body, (0.0, 0.0, 0.0 if turn else 1e-3), turn)
+    away = {tip: frames - before[tip] for tip, frames in missed(ob, targets).items()}
+    short, said = short_limbs(ob), capfd.readouterr().out
+    assert short.keys() == {tip for tip, frames in away.items() if frames.max() > 2e-3 * LEG}
+    for tip, frame in short.items():
+        assert away[tip][FRAMES.index(frame)] > 0.9 * away[tip].max()
+        assert f"'{tip}' at frame {frame}" in said
+        assert f"{tip}: out of reach, most at frame {frame}" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    assert bool(short) == bool(turn)
+
+
+def missed(ob, targets) -> dict[str, np.ndarray]:
+    """How far the end of each limb is from its target in FRAMES."""
+    found = {tip: [] for tip in targets}
+    for frame in FRAMES:
+        go_to(frame)
+        shown = evaluated_copy(ob)
+        for tip, target in targets.items():
+            foot = shown.matrix_world @ shown.pose.bones[tip].tail
+            found[tip].append((foot - target.ob.matrix_world.translation).length)
+    return {tip: np.array(own) for tip, own in found.items()}

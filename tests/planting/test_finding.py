@@ -242,6 +242,19 @@ def test_a_foot_that_points_up_does_not_stand_on_its_heel():
         assert able_to_stand(raised, sole, touching)[1, HEEL, up].any() == stands
 
 
+@pytest.mark.parametrize(("speed", "stands"), [(0.3, True), (1.2, False), (-1.2, False)])
+def test_a_point_that_passes_the_ground_without_rest_does_not_stand(speed, stands):
+    clip, _ = clips.walk(60.0)
+    sole = sole_of(clip)
+    touching = np.zeros((2, 2, clip.frame_count), bool)
+    touching[0, :, 100:104] = True
+    rises = clip.size * speed / clip.fps * np.clip(np.arange(clip.frame_count) - 90, 0, 20)[:, None] * UP
+    moved = {name: np.stack((clip.ankles[0, 100] + rises, getattr(clip, name)[1])) for name in ("ankles",)}
+    moved["balls"] = moved["ankles"] + clip.balls[:, 100:101] - clip.ankles[:, 100:101]
+    feet = np.repeat(clip.feet[:, 100:101], clip.frame_count, axis=1)
+    assert able_to_stand(replace(clip, feet=feet, **moved), sole, touching)[0].all(axis=0)[101] == stands
+
+
 def test_what_planting_makes_worse_is_told_with_its_figures():
     clip = clips.degraded(clips.walk(30.0)[0], 0.9)
     sole = sole_of(clip)

@@ -404,3 +404,16 @@ def pole_point(rig: Rig, target_armature: Vector) -> Vector:
         offset = random_point(rig.random, 0.5, 3.0)
         if across(offset, target_armature - root).length > 0.2 * offset.length:
             return root + offset
+
+
+def set_on(rig: Rig, **settings: object) -> None:
+    """Set properties of the chain, by their names without the prefix."""
+    for name, value in settings.items():
+        setattr(rig.tip, f"analytic_ik_{name}", value)
+    update()
+
+
+def world_length(rig: Rig) -> float:
+    """The length of the chain as it is posed."""
+    joints = [rig.to_world(joint) for joint in rig.joints()]
+    return sum((b - a).length for a, b in pairwise(joints))

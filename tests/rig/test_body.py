@@ -16,7 +16,7 @@ from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import solve_scene
 
-from ..helpers.creature import ALL_REACH, LEGS, WORLDS, Creature, differ, matrices, walked
+from ..helpers.creature import ALL_REACH, LEGS, WORLDS, Creature, differ, matrices, pose_at, walked
 from ..scenes import link_from_library
 from .keys import curves_in
 from .rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, pose_values, update
@@ -201,12 +201,6 @@ def test_a_chain_that_its_target_hardly_leads_hardly_holds_it():
 
 
 # Frames
-
-
-def pose_at(creature, frame):
-    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-    assert creature.missed() < ALL_REACH
-    return matrices(creature.ob)
 
 
 def test_its_influence_may_be_walked():

@@ -10,7 +10,17 @@ from ik_addon import bake
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import solve_scene
 
-from ..helpers.creature import ALL_REACH, WORLDS, Creature, differ, matrices, spread, spread_over_frames, step_wide
+from ..helpers.creature import (
+    ALL_REACH,
+    WORLDS,
+    Creature,
+    differ,
+    matrices,
+    pose_at,
+    spread,
+    spread_over_frames,
+    step_wide,
+)
 from ..oracle.whole_pass import solved_now
 from .keys import curves_in
 from .rigs import evaluated_copy, update
@@ -154,12 +164,6 @@ def test_a_driver_of_its_rotation_keeps_it_from_following():
 
 
 # Frames
-
-
-def pose_at(creature, frame):
-    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-    assert creature.missed() < ALL_REACH
-    return matrices(creature.ob)
 
 
 @pytest.mark.parametrize("keyed_hips", [True, False])

@@ -30,6 +30,7 @@ from .rigs import (
     random_unit,
     reach,
     reachable_point,
+    set_on,
     set_rotation,
     update,
 )
@@ -67,12 +68,6 @@ def target_in_armature(rig: Rig) -> Matrix:
 
 def is_rigid(axes: Matrix) -> bool:
     return matrix_difference(axes @ axes.transposed(), Matrix.Identity(3)) < 1e-5
-
-
-def set_on(rig: Rig, **settings: object) -> None:
-    for name, value in settings.items():
-        setattr(rig.tip, f"analytic_ik_{name}", value)
-    update()
 
 
 def all_matrices(rig: Rig) -> dict[str, Matrix]:

@@ -1,6 +1,5 @@
 """What is said of a chain is what Blender shows of it: its state agrees with the solver, its distance with the pose."""
 
-from itertools import pairwise
 from random import Random
 
 import bpy
@@ -16,7 +15,7 @@ from ik_addon.rig.status.states import states_of
 from ik_addon.solvers import Outcome
 
 from ..scenes import go_to, link_from_library, missed_world, second_chain, walking_leg, whole_state
-from .rigs import Rig, leg, random_point, random_rig, reach, update
+from .rigs import Rig, leg, random_point, random_rig, reach, update, world_length
 
 ROUNDING = 4e-5
 """Of a chain's length: what solving and evaluating in single precision may miss."""
@@ -30,11 +29,6 @@ def outcome(rig: Rig) -> Outcome:
     """What the solver makes of the chain, read anew."""
     done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
     return next(posed.outcome for chain, posed in done.limbs.items() if chain.tip == rig.bones[-1])
-
-
-def world_length(rig: Rig) -> float:
-    joints = [rig.to_world(joint) for joint in rig.joints()]
-    return sum((b - a).length for a, b in pairwise(joints))
 
 
 @pytest.mark.parametrize("seed", range(60))

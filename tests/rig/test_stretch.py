@@ -7,6 +7,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.controls import remove_chain
+from ik_addon.rig.model import limb_now
 from ik_addon.rig.pose import solving
 
 from ..changes import setting
@@ -44,11 +45,6 @@ from .rigs import (
 
 EXACT = 1e-5
 INHERITING = INHERIT_SCALE[:4]
-
-
-def evaluated(ob: bpy.types.Object) -> dict[str, Matrix]:
-    """All pose matrices, as Blender evaluates them."""
-    return {bone.name: bone.matrix.copy() for bone in evaluated_copy(ob).pose.bones}
 
 
 def farthest(a: dict[str, Matrix], b: dict[str, Matrix]) -> float:
@@ -98,9 +94,9 @@ def test_all_bones_point_and_the_end_bones_are_as_without_stretch(seed, count):
     if rig.pole:
         rig.place_pole(beyond(rig, 2.0))
     rig.enable(reach="CLAMP")
-    before = evaluated(rig.ob)
+    before = pose_of(rig.ob)
     rig.tip.analytic_ik_reach = "STRETCH"
-    now = evaluated(rig.ob)
+    now = pose_of(rig.ob)
     for name in rig.bones:
         assert matrix_difference(orientation(now[name]), orientation(before[name])) < EXACT
         assert matrix_difference(now[name].to_3x3(), before[name].to_3x3() * ratio) < EXACT
@@ -118,13 +114,13 @@ def test_every_way_to_inherit_scale_is_heeded_and_none_is_changed(of_tip, of_end
     bones["shin"].inherit_scale, bones["foot"].inherit_scale = of_tip, of_end
     bones["shin"].use_inherit_rotation = bones["foot"].use_inherit_rotation = turns_along
     rig.ob.pose.bones["thigh"].scale = rig.ob.pose.bones["foot"].scale = (1.2, 1.2, 1.2)
-    size, length = evaluated(rig.ob)["foot"].to_scale(), sum(rig.lengths())
+    size, length = pose_of(rig.ob)["foot"].to_scale(), sum(rig.lengths())
     rig.target.place((0.3, 0.2, 2.0 - 1.3 * length))
     distance = (rig.target.ob.location - Vector((0.0, 0.0, 2.0))).length
     rig.enable(reach="STRETCH")
     assert rig.missed() < EXACT
     assert sum(rig.lengths()) == pytest.approx(distance, rel=EXACT)
-    assert (evaluated(rig.ob)["foot"].to_scale() - size).length < EXACT
+    assert (pose_of(rig.ob)["foot"].to_scale() - size).length < EXACT
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == (of_tip, of_end)
     k = distance / length
     shown = scales(rig.ob)
@@ -141,7 +137,7 @@ def test_within_reach_nothing_is_scaled(seed):
     poses = []
     for reach in ("CLAMP", "STRETCH"):
         rig.enable(reach=reach)
-        poses.append(evaluated(rig.ob))
+        poses.append(pose_of(rig.ob))
     assert scales(rig.ob) == before
     assert poses[0] == poses[1]
 
@@ -166,9 +162,9 @@ def test_unevenly_scaled_bones_arrive_too(uneven_seed):
 
 def test_one_solution_is_enough(monkeypatch):
     """Only under uneven scales is a chain solved again, to end where it was solved to."""
-    rig, solutions, solve = stretched_leg(), [], solving.solve
+    rig, solutions, solve = stretched_leg(), [], limb_now.solve
     rig.target.place((0.2, 0.1, -0.9))
-    monkeypatch.setattr(solving, "solve", lambda *given: solutions.append(given) or solve(*given))
+    monkeypatch.setattr(limb_now, "solve", lambda *given: solutions.append(given) or solve(*given))
     solving.solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
     assert rig.missed() < EXACT
     assert len(solutions) == 1
@@ -179,7 +175,7 @@ def test_influence_blends_the_length(influence):
     rig = stretched_leg(distance=2.6, influence=influence)
     length = 2.0 * Vector((0.2, 1.0)).length
     assert sum(rig.lengths()) == pytest.approx(length + influence * (2.6 - length), rel=EXACT)
-    assert (evaluated(rig.ob)["foot"].to_scale() - Vector((1.0, 1.0, 1.0))).length < EXACT
+    assert (pose_of(rig.ob)["foot"].to_scale() - Vector((1.0, 1.0, 1.0))).length < EXACT
 
 
 # Laws of the FK scale
@@ -248,20 +244,20 @@ def test_all_that_hangs_below_is_where_it_would_be_without(end):
             end(rig)
             rig.tip.analytic_ik_enabled = end is not switch_off
         update()
-        poses.append(evaluated(rig.ob) | {"rider": evaluated_copy(rider).matrix_world.copy()})
+        poses.append(pose_of(rig.ob) | {"rider": evaluated_copy(rider).matrix_world.copy()})
     assert farthest(*poses) < 1e-6
 
 
 def test_nothing_drifts():
     rig = scaled_leg(influence=0.5)
-    first, first_scales = evaluated(rig.ob), scales(rig.ob)
+    first, first_scales = pose_of(rig.ob), scales(rig.ob)
     here = rig.target.ob.location.copy()
     for k in range(25):
         rig.target.place(here + Vector((0.02 * k, 0.0, 0.1 * (k % 7))))
         if k % 5 == 0:
             go_to(k)
     rig.target.place(here)
-    assert farthest(evaluated(rig.ob), first) < EXACT
+    assert farthest(pose_of(rig.ob), first) < EXACT
     for name, scale in scales(rig.ob).items():
         assert scale == pytest.approx(first_scales[name], abs=1e-6)
 
@@ -289,12 +285,12 @@ def test_an_end_bone_that_is_none_any_more_gets_its_scale_back(what):
 def test_two_chains_in_line_arrive_and_the_last_bone_keeps_its_size(seed):
     upper, lower = two_in_line(seed)
     upper.tip.analytic_ik_reach = lower.tip.analytic_ik_reach = "CLAMP"
-    before = evaluated(upper.ob)
+    before = pose_of(upper.ob)
     upper.tip.analytic_ik_reach = lower.tip.analytic_ik_reach = "STRETCH"
     assert upper.missed() < EXACT and lower.missed() < EXACT
     assert sum(upper.lengths()) == pytest.approx(upper.target.ob.location.length, rel=EXACT)
     for name in ("bone 4", "bone 5"):
-        now = evaluated(upper.ob)[name]
+        now = pose_of(upper.ob)[name]
         assert (now.to_scale() - before[name].to_scale()).length < 2 * EXACT
 
 
@@ -307,13 +303,13 @@ def test_moving_one_of_two_targets_gives_what_a_fresh_scene_gives(seed):
         places[k] = places[k] + offset * 0.3
         (upper, lower)[k].target.place(places[k])
         assert upper.missed() < EXACT and lower.missed() < EXACT
-    now = evaluated(upper.ob)
+    now = pose_of(upper.ob)
     empty_scene()
     upper, lower = two_in_line(seed)
     upper.target.place(places[0])
     lower.target.place(places[1])
     go_to(4)
-    assert farthest(evaluated(upper.ob), now) < 5e-6
+    assert farthest(pose_of(upper.ob), now) < 5e-6
 
 
 @pytest.mark.some(10)
@@ -331,7 +327,7 @@ def test_ending_one_of_two_leaves_the_other_as_if_it_had_been_alone(seed, end, w
             chains[1 - which].tip.analytic_ik_reach = "STRETCH"
         update()
         assert chains[1 - which].missed() < EXACT
-        poses.append(evaluated(chains[0].ob))
+        poses.append(pose_of(chains[0].ob))
     assert farthest(*poses) < 5e-6
     for rig in chains:
         rig.tip.analytic_ik_enabled = False
@@ -361,7 +357,7 @@ def test_a_chain_on_a_side_branch_of_a_stretched_bone_arrives(reach):
     trunk.target.place((0.5, 0.3, 2.3))
     assert trunk.missed() < EXACT and twig.missed() < EXACT
     # Carried by a stretched bone, what hangs beside it grows along.
-    assert evaluated(ob)["side"].to_scale().x == pytest.approx(evaluated(ob)["upper"].to_scale().x, rel=EXACT)
+    assert pose_of(ob)["side"].to_scale().x == pytest.approx(pose_of(ob)["upper"].to_scale().x, rel=EXACT)
 
 
 def test_a_bone_between_two_chains_rides_on_the_stretched_one():
@@ -402,9 +398,9 @@ def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
     for z in (5.2, 5.0, 5.1):
         last.target.place((0.5, 0.5, z))
         assert last.missed() < EXACT and first.missed() < EXACT
-    before = evaluated(ob)
+    before = pose_of(ob)
     remove_chain(last.tip, keep_pose=True)
-    assert farthest(evaluated(ob), before) < EXACT
+    assert farthest(pose_of(ob), before) < EXACT
 
 
 def test_a_target_on_an_end_bone_with_a_constraint_is_followed_in_the_same_update():
@@ -472,14 +468,14 @@ def test_the_fk_scale_is_there_at_once():
 def test_removing_one_of_two_in_line_leaves_the_other_its_own(seed, which, keep_pose):
     chains = two_in_line(seed)
     fk = None
-    before = evaluated(chains[0].ob)
+    before = pose_of(chains[0].ob)
     enter("POSE", chains[0].ob, chains[which].bones[-1])
     bpy.ops.analytic_ik.remove(keep_pose=keep_pose)
     update()
     other = chains[1 - which]
     assert other.missed() < EXACT
     if keep_pose:
-        assert farthest(evaluated(chains[0].ob), before) < 5e-6
+        assert farthest(pose_of(chains[0].ob), before) < 5e-6
         other.tip.analytic_ik_enabled = False
         update()
         # Of the other's lengthening nothing was taken over.

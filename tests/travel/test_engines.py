@@ -245,6 +245,14 @@ def test_a_clip_that_grows_to_whole_frames_says_so():
     assert said == "The clip has keys from 1 to 12.4 and is baked to frames 1-13. Snap its keys to frames first."
 
 
+def test_so_does_the_button_without_an_engine(capfd):
+    ob = rigged_character(as_bones=False)
+    between_frames(ob)
+    select(ob)
+    assert bpy.ops.analytic_ik.bake_for_export() == {"FINISHED"}
+    assert "idle: The clip has keys from 1 to 12.4 and is baked to frames 1-13" in capfd.readouterr().out
+
+
 def test_a_goal_without_its_bone_is_said():
     ob = mannequin()
     ob.data.bones["hand_l"].name = "palm"

@@ -16,7 +16,9 @@ from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.limbs import key_contacts, keyed_contacts
 from ik_addon.rig.blender.clips import motion_frames
 from ik_addon.travel import join_clips, joining, put_in_place
+from ik_addon.ui.operators import travel
 
+from ..clips.characters import show
 from ..rig.rigs import update
 from ..scenes import EXACT, go_to, select, whole_state
 from .walkers import CHAINS, Walk, seen_on_ground, shown, walker
@@ -108,12 +110,12 @@ def test_clips_of_which_no_foot_stands_where_they_meet_are_joined_in_the_air():
     tips, walk = [ob.pose.bones[f"shin.{side}"] for side in "LR"], ob.animation_data.action
     clips = []
     for walked, name, stand in ((FIRST, walk.name, slice(18)), (SECOND, "next", slice(28, None))):
-        play(ob, name)
+        show(ob, name)
         clips.append(shown(ob, walked.frames)["hips"])
         contacts = np.zeros((2, 2, len(walked.frames)), bool)
         contacts[:, :, stand] = True
         key_contacts(tips, contacts, walked.frames)
-    play(ob, walk.name)
+    show(ob, walk.name)
     report = join_clips(bpy.context, ob, "next")
     assert report["difference"] < 0.1
     frames = range(report["frames"][0], report["frames"][1] + 1)
@@ -121,11 +123,6 @@ def test_clips_of_which_no_foot_stands_where_they_meet_are_joined_in_the_air():
     row = report["joint"][0] - frames.start
     assert contacts[:, :, :4].all() and contacts[:, :, -4:].all() and not contacts[:, :, row].any()
     check_no_jump(shown(ob, frames)["hips"], row, *clips)
-
-
-def play(ob: bpy.types.Object, name: str) -> None:
-    ob.animation_data.action = bpy.data.actions[name]
-    update()
 
 
 def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
@@ -137,6 +134,28 @@ def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
     monkeypatch.setattr(joining._Joint, "left", lambda self, leg, apart, faster: np.zeros((1, 1)) * apart)
     assert bpy.ops.analytic_ik.join_clips(clip="next") == {"FINISHED"}
     assert re.search(r"The knee of 'shin.[LR]' jerks at frame \d+, \d+.\d times as much as", capfd.readouterr().out)
+
+
+def test_a_foot_that_would_be_out_of_reach_is_refused(monkeypatch):
+    ob = with_two_clips("no chains")
+    select(ob)
+    go_to(1)
+    before = whole_state()
+    # The second clip is a leg and more away: the body goes there over a step, and a foot that stands does not.
+    found, aside = joining._joint_of, np.eye(4)
+    aside[0, 3] = 1.5
+    monkeypatch.setattr(joining, "_joint_of", lambda *given: replace((at := found(*given)), move=aside @ at.move))
+    with pytest.raises(RuntimeError, match=r"'shin.[LR]': its foot would be \d.\d\d leg lengths out of reach at frame"):
+        bpy.ops.analytic_ik.join_clips(clip="next")
+    assert whole_state() == before
+
+
+def test_the_dialog_offers_the_other_clips_of_the_armature():
+    ob = with_two_clips("no chains")
+    spare = bpy.data.objects.new("spare", None)
+    spare.keyframe_insert("location")
+    select(ob)
+    assert travel._that_may_follow(None, bpy.context, "") == ["next"]
 
 
 def test_what_cannot_be_joined_is_refused():

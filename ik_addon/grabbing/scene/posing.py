@@ -41,19 +41,6 @@ class GrabSession(GrabBody):
 
     # What is grabbed, and what held
 
-    def start(self, drag: Drag) -> Vector:
-        """Where what is dragged is in the pose before, in the world."""
-        return self.world @ Vector(drag.start(self.body))
-
-    def goal(self, bone: str, drag: Drag, location_world: Vector) -> Vector:
-        """Where what is dragged goes if the head of a bone shall go to a place, both in the world: the tip of a limb
-        without hand or foot, and of a tail; or if the head shall look there."""
-        is_tip = drag.kind == "LIMB" and self.body.limbs[drag.limb].found.end < 0
-        if is_tip or drag.kind in ("ROW", "GAZE"):
-            return location_world
-        head = self.body.bones.heads[self.names.index(bone)]
-        return self.start(drag) + location_world - self.world @ Vector(head)
-
     def pins(self, bone: str, drag: Drag, feet: bool) -> dict[int, str]:
         """What is held, by the numbers of limbs. bone: what is dragged; above the hips it takes everything along.
         feet: those on the ground, where nothing else is said."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from math import tau
-from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -20,7 +19,7 @@ from ...solvers import ChainError
 from ..solving.body import Body
 from ..solving.drag import Drag
 from ..solving.geometry import Turn, normalized
-from ..solving.limits import JointLimits
+from ..solving.limits import LOCKED, JointLimits
 from ..solving.row import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
 from .controls import rides_on
@@ -30,19 +29,6 @@ _NOISE = 1e-3
 """Slack of `are_even`: clips come with scale that is uneven by a ten thousandth."""
 _APART = 1e-3
 """By which a pose may differ from what its channels make, in matrix elements, lengths in those of its own bones."""
-
-
-class GrabJoint(NamedTuple):
-    """A joint to drag: the head of a bone, or its tail. limb: the number of the limb that ends there, else -1."""
-
-    bone: str
-    limb: int
-    is_tail: bool
-
-    def place(self, evaluated: bpy.types.Object) -> Vector:
-        """Where it is now, in the world."""
-        bone = evaluated.pose.bones[self.bone]
-        return evaluated.matrix_world @ (bone.tail if self.is_tail else bone.head)
 
 
 class GrabBody:
@@ -86,15 +72,36 @@ class GrabBody:
         """The bone at the end of a limb, which has its pin."""
         return self.names[self.body.limbs[k].joint]
 
-    def joints(self) -> list[GrabJoint]:
-        """What can be dragged."""
-        body, names = self.body, self.names
-        rows = [bone for bone in range(len(names)) if bone not in body.bones.parents and len(self._row_to(bone)) > 1]
-        middle = {body.hips, body.chest, *(body.neck.links[-1:] if body.neck else ())} if body.limbs else ()
-        knees = [limb.links[1] for k, limb in enumerate(body.limbs) if k not in self.chains]
-        found = {bone: (-1, False) for bone in (*middle, *knees)} | {bone: (-1, True) for bone in rows}
-        found |= {limb.joint: (k, limb.found.end < 0) for k, limb in enumerate(body.limbs)}
-        return [GrabJoint(names[bone], *which) for bone, which in found.items()]
+    def joints(self) -> dict[str, Drag]:
+        """What can be dragged, by the bones that are shown for it."""
+        body, parents = self.body, self.body.bones.parents
+        bones = [bone for bone in range(len(parents)) if bone not in parents and len(self._row_to(bone)) > 1]
+        if body.limbs:
+            bones += [body.hips, body.chest, *(body.neck.links[-1:] if body.neck else ())]
+            bones += [limb.links[1] for k, limb in enumerate(body.limbs) if k not in self.chains]
+            bones += [limb.joint for limb in body.limbs]
+        return {self.names[bone]: self.drag_of(self.names[bone]) for bone in bones}
+
+    def _is_tip(self, drag: Drag) -> bool:
+        """Whether the tail of a bone is dragged: the end of a tail, or of a limb without hand or foot."""
+        return drag.kind == "ROW" or (drag.kind == "LIMB" and self.body.limbs[drag.limb].found.end < 0)
+
+    def place(self, evaluated: bpy.types.Object, bone: str, drag: Drag) -> Vector:
+        """Where a joint is now, in the world."""
+        shown = evaluated.pose.bones[bone]
+        return evaluated.matrix_world @ (shown.tail if self._is_tip(drag) else shown.head)
+
+    def start(self, drag: Drag) -> Vector:
+        """Where what is dragged is in the pose before, in the world."""
+        return self.world @ Vector(drag.start(self.body))
+
+    def goal(self, bone: str, drag: Drag, location_world: Vector) -> Vector:
+        """Where what is dragged goes if the head of a bone, or its tip, shall go to a place, both in the world; or if
+        the head shall look there."""
+        if self._is_tip(drag) or drag.kind == "GAZE":
+            return location_world
+        head = self.body.bones.heads[self.names.index(bone)]
+        return self.start(drag) + location_world - self.world @ Vector(head)
 
     def pin(self, ob: bpy.types.Object, k: int, standing: Collection[int]) -> str | None:
         """What of a limb's end is held, None for nothing. standing: legs that are held where nothing else is said."""
@@ -206,8 +213,8 @@ def _skeleton(
 
 def _limits(bone: bpy.types.PoseBone, turn: Turn) -> JointLimits | None:
     """Its limits and locks for IK, and locks of its rotation; None: it is free."""
-    limits, locked = limits_of(bone), [axis for axis in range(3) if bone.lock_rotation[axis]]
-    ranges = {axis: getattr(limits, "xyz"[axis]) for axis in range(3)} if limits else {}
+    limits, order = limits_of(bone), bone.rotation_mode if len(bone.rotation_mode) == 3 else "XYZ"
+    ranges = dict(enumerate((limits.x, limits.y, limits.z))) if limits else {}
     ranges = {axis: (least, most) for axis, (least, most) in ranges.items() if most - least < tau}
-    order = "XYZ" if bone.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else bone.rotation_mode
-    return JointLimits(turn, ranges, locked, order) if ranges or locked else None
+    ranges |= {3 + axis: LOCKED for axis in range(3) if bone.lock_rotation[axis]}
+    return JointLimits(turn, ranges, order) if ranges else None

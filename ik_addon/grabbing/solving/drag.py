@@ -1,7 +1,6 @@
 """One step of a drag: layers of style choose turns and a wish, one projection and a triangle a limb make them exact."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from math import acos, atan2, dist, hypot, radians
 from typing import Literal, NamedTuple
 
@@ -109,18 +108,21 @@ def grabbed(
     # Of a knee its own limb counts alone; tail and gaze move no limb.
     counts = set() if drag.kind in ("ROW", "GAZE") else goals.keys() if drag.kind == "JOINT" else held.keys() - goals
     held = {k: held[k] for k in sorted(held) if k in counts}
-    posed = partial(_Step, body, drag, goal, goals, held, options or GrabOptions())
+
+    def posed(part: float = 1.0, way: float = 1.0) -> _Step:
+        ends = {k: g.between(drag._replace(limb=k).start(body), end, way) for k, end in goals.items()}
+        return _Step(body, drag, g.between(drag.start(body), goal, way), ends, held, options or GrabOptions(), part)
+
     styled = {*body.line, *(limb.girdle for limb in body.limbs), *(body.neck.links if body.neck else ())}
-    limited = body.bones.limits
-    step = posed()
+    part, limited, step = 1.0, body.bones.limits, posed()
     # As much of the turns as what is held, and their limits, allow; with none of them it does as it did before.
     if not step.fits(styled):
-        step = posed(largest_part(lambda part: posed(part).fits(styled)))
+        part = largest_part(lambda part: posed(part).fits(styled))
+        step = posed(part)
     # Then as much of the way as the limits of limbs allow.
     if not step.fits(limited):
-        part = step.part
         step = posed(part, largest_part(lambda way: posed(part, way).fits(limited)))
-    return step.corrected()
+    return step.corrected(goal)
 
 
 def _angle_to(root: g.Point, ankle: g.Point, axis: g.Point, far: float) -> float:
@@ -133,44 +135,37 @@ def _angle_to(root: g.Point, ankle: g.Point, axis: g.Point, far: float) -> float
 
 
 class _Step:
-    """A pose. goals: of the rows, or knees, that are dragged. part: of all turns that are taken; way: of the way from
-    the pose before, to where `at`, and `ends` of rows, are. carried: what carries each row. girdles: their turns.
-    heels: how feet turn about their balls. unheld: by how much the worst of what is held is missed."""
+    """A pose. at: where what is dragged shall be, and `ends` of rows, or `knees`. part: of all turns that are taken.
+    feet: from ankle to ball of held ones that may lift their heels. carried: what carries each row. girdles: their
+    turns. heels: how feet turn about their balls. unheld: by how much the worst of what is held is missed."""
 
     def __init__(
         self,
         body: Body,
         drag: Drag,
-        goal: g.Point,
+        at: g.Point,
         goals: Mapping[int, g.Point],
         held: Mapping[int, str],
         options: GrabOptions,
-        part: float = 1.0,
-        way: float = 1.0,
+        part: float,
     ) -> None:
-        self.body, self.drag, self.goal, self.held, self.options, self.part = body, drag, goal, held, options, part
-
-        def on_the_way(start: g.Point, end: g.Point) -> g.Point:
-            return end if way == 1.0 else g.add(g.mul(start, 1.0 - way), g.mul(end, way))
-
-        self.grip, self.start = drag.grip(body)
-        self.at = on_the_way(self.start, goal)
+        self.body, self.drag, self.at, self.held, self.options, self.part = body, drag, at, held, options, part
+        self.ends, self.knees = ({}, goals) if drag.kind == "JOINT" else (goals, {})
         self.placed = [k for k, pin in held.items() if pin != "ROTATION"]
+        on_ball = [k for k in self.placed if options.lift_heels and held[k] == "BOTH"]
+        self.feet = {k: g.sub(ball, body.limbs[k].end) for k in on_ball if (ball := body.limbs[k].ball)}
         self.carried = dict.fromkeys(body.rows, g.NO_MOVE)
         self.shift = self.turn = g.ORIGIN
         self.unheld = 0.0
         self.girdles: dict[int, g.Point] = {}
         self.heels: dict[int, g.Turn] = {}
-        is_knee = drag.kind == "JOINT"
-        ends = {k: on_the_way(body.rows[k].points[1 if is_knee else -1], end) for k, end in goals.items()}
-        self.ends, self.knees = ({}, ends) if is_knee else (ends, {})
-        if is_knee:
-            self.moves = {bone: move for k in ends for bone, move in self._knee_moves(k).items()}
+        if self.knees:
+            self.moves = {bone: move for k in self.knees for bone, move in self._knee_moves(k).items()}
         elif drag.kind == "GAZE" and body.neck:
-            self.moves = body.neck.gazing(body.facing, self.at)
+            self.moves = body.neck.gazing(body.facing, at)
         elif drag.row:
             down = g.mul(g.add(body.bones.up, body.forward), -1.0)
-            self.moves = Arc(body.bones, drag.row, self.start, down, _TAIL).moves(g.NO_MOVE, self.at)
+            self.moves = Arc(body.bones, drag.row, drag.start(body), down, _TAIL).moves(g.NO_MOVE, at)
         else:
             self.moves = self._pose()
 
@@ -181,11 +176,7 @@ class _Step:
     def _pose(self) -> dict[int, g.Move]:
         """All layers."""
         body, rows = self.body, self.body.rows
-        # Held feet that may lift their heels: from ankle to ball.
-        on_ball = [k for k in self.placed if self.options.lift_heels and self.held[k] == "BOTH"]
-        feet = {k: g.sub(ball, body.limbs[k].end) for k in on_ball if (ball := body.limbs[k].ball)}
-        spare = {k: _LIFT * hypot(*foot) for k, foot in feet.items()}
-        self.turn, wish = self._turns(self._first_wish(spare))
+        self.turn, wish = self._turns(self._first_wish())
         line = body.trunk.moves(self.turn)
         for k, row in rows.items():
             self.carried[k] = line[row.at]
@@ -195,10 +186,11 @@ class _Step:
         if NECK in balls and body.neck:
             back = g.rotate(line[-1][0], g.mul(body.neck.along, -1.0))
             wish = outside(wish, balls[NECK][0], body.neck.near, back)
-        self.shift = self._shift(wish, [*balls.values()], spare)
-        self._lift_heels(feet)
+        self.shift = self._shift(wish, [*balls.values()])
+        self._lift_heels()
         if self.heels:
-            self.shift = self._shift(wish, [*balls.values()], {})
+            self.feet = {}
+            self.shift = self._shift(wish, [*balls.values()])
         going = (g.NO_TURN, self.shift)
         self.carried = {k: g.after(going, move) for k, move in self.carried.items()}
         moves = {bone: g.after(going, move) for bone, move in zip(body.line, line, strict=True)}
@@ -215,12 +207,12 @@ class _Step:
         """The shift with which a row's root is where its end belongs."""
         return g.sub(self._end_of(k), g.moved(self.carried[k], self.body.rows[k].root))
 
-    def _first_wish(self, spare: Mapping[int, float]) -> g.Point:
+    def _first_wish(self) -> g.Point:
         """Where the hips would go for what is dragged itself."""
         body = self.body
         if self.drag.kind == "HIPS":
             lower = [k for k in self.placed if body.limbs[k].is_lower]
-            return held_shift(g.sub(self.at, self.start), self._shells(lower, spare), [], body.bones.up)
+            return held_shift(g.sub(self.at, self.drag.start(body)), self._shells(lower), [], body.bones.up)
         feet = [self._support_shift(k) for k in self.ends if body.rows[k].is_lower]
         return g.mul(g.mean(feet), min(1.0, self.options.balance / _BALANCE)) if feet else g.ORIGIN
 
@@ -263,7 +255,7 @@ class _Step:
         body, up = self.body, self.body.bones.up
         if len(body.line) > 1 or body.hips in body.bones.stiff:
             return g.ORIGIN
-        lack = g.across(g.sub(g.sub(self.at, self.start), wish), up)
+        lack = g.across(g.sub(g.sub(self.at, self.drag.start(body)), wish), up)
         angle = capped(begun(3.0 * hypot(*lack) / body.size, _EASE), _LEAN) * self.part * self.options.spine
         return g.mul(g.cross(up, g.unit(lack)), angle)
 
@@ -298,11 +290,10 @@ class _Step:
         below = min(g.dot(g.sub(goal, pivot), up) / height - 1.0, 0.0)
         return g.add(goal, g.mul(aside, g.dot(arm, aside) * below))
 
-    def _lift_heels(self, feet: Mapping[int, g.Point]) -> None:
-        """Feet that would be left behind turn about their balls: by what the hips lack where all else reaches.
-        feet: from ankle to ball."""
+    def _lift_heels(self) -> None:
+        """Feet that would be left behind turn about their balls: by what the hips lack where all else reaches."""
         body = self.body
-        for k, foot in feet.items():
+        for k, foot in self.feet.items():
             limb = body.limbs[k]
             to_root = g.sub(self.shift, self._center(k))
             away = hypot(*to_root)
@@ -312,17 +303,17 @@ class _Step:
                 angle = _angle_to(g.sub(to_root, foot), g.mul(foot, -1.0), axis, away - lack)
                 self.heels[k] = g.turn_by(g.mul(axis, capped(angle, _HEEL) * self.part))
 
-    def _shift(self, wish: g.Point, balls: Sequence[Shell], longer: Mapping[int, float]) -> g.Point:
-        """Exact: the shift of the hips with which all that is held reaches. longer: what legs have in hand."""
+    def _shift(self, wish: g.Point, balls: Sequence[Shell]) -> g.Point:
+        """Exact: the shift of the hips with which all that is held reaches."""
         body = self.body
         if body.hips in body.bones.fixed:
             return g.ORIGIN
         if self.options.hips == "STAY" and self.drag.kind != "HIPS":
             wish, balls = g.ORIGIN, []
-        return held_shift(wish, self._shells(self.placed, longer), balls, body.bones.up)
+        return held_shift(wish, self._shells(self.placed), balls, body.bones.up)
 
-    def _shells(self, limbs: Sequence[int], longer: Mapping[int, float]) -> list[Shell]:
-        """The shifts with which each of these reaches."""
+    def _shells(self, limbs: Sequence[int]) -> list[Shell]:
+        """The shifts with which each of these reaches; legs the farther as long as their heels may still lift."""
         shells, neck = [], self.body.neck if NECK in self.ends else None
         for k in limbs:
             limb, center = self.body.limbs[k], self._center(k)
@@ -331,7 +322,8 @@ class _Step:
                 # A head on a long neck bows that; forelegs do not kneel for it.
                 least = min(max(least, _KNEEL * limb.reach), limb.chord)
             is_stiff = least > _STIFF * limb.reach
-            shells.append((center, most - self._in_hand(k) + longer.get(k, 0.0), 0.0 if is_stiff else least))
+            most += _LIFT * hypot(*self.feet.get(k, g.ORIGIN)) - self._in_hand(k)
+            shells.append((center, most, 0.0 if is_stiff else least))
             if is_stiff:
                 # A large hollow leaves several ways round it. A ball beside it leaves one: where the root was.
                 far = _BESIDE * limb.reach
@@ -385,26 +377,24 @@ class _Step:
         upper = Arc(self.body.bones, limb.links[:1], limb.points[1], self.body.forward)
         return limb.going(upper.moves(g.NO_MOVE, self.knees[k])[limb.links[0]])
 
-    def corrected(self) -> GrabbedPose:
+    def corrected(self, goal: g.Point) -> GrabbedPose:
         """The pose, with its channels; ends of limbs that Blender's matrices bring elsewhere are brought back."""
         body, moves, channels = self.body, self.moves, Channels(self.body.bones)
         channels.write(moves, moves)
         again: dict[int, g.Move] = {}
         for k in sorted({*self.placed, *self.ends} - {NECK}):
-            limb, goal = body.limbs[k], self._end_of(k)
-            if limb.is_rigged or dist(limb.reached(moves), goal) > _MET * body.size:
+            limb, end = body.limbs[k], self._end_of(k)
+            if limb.is_rigged or dist(limb.reached(moves), end) > _MET * body.size:
                 continue
-            if k in self.heels and limb.ball:
-                error = g.sub(channels.end(limb.found.end, limb.ball), limb.ball)
-            else:
-                error = g.sub(channels.end(limb.links[-1], limb.end), goal)
-            own = self._row_moves(k, g.sub(goal, error))
+            on_ball = k in self.heels and limb.ball
+            bone, start, wanted = (limb.found.end, on_ball, on_ball) if on_ball else (limb.links[-1], limb.end, end)
+            own = self._row_moves(k, g.sub(end, g.sub(channels.end(bone, start), wanted)))
             # A foot beside its limb is where it belongs, and so are toes: they would get a location.
             beside = {limb.found.toe} if limb.found.rides else {limb.found.toe, limb.found.end}
             again |= {bone: move for bone, move in own.items() if bone not in beside}
         moves |= again
         channels.write(moves, again)
-        is_rigged = self.grip in body.bones.rigged
-        at = g.moved(moves[self.grip], self.start) if is_rigged else channels.end(self.grip, self.start)
-        missed = 0.0 if self.drag.kind == "GAZE" else dist(at, self.goal)
+        grip, start = self.drag.grip(body)
+        at = g.moved(moves[grip], start) if grip in body.bones.rigged else channels.end(grip, start)
+        missed = 0.0 if self.drag.kind == "GAZE" else dist(at, goal)
         return GrabbedPose(channels, moves, missed, self.unheld, self.shift, self.turn)

@@ -13,6 +13,7 @@ Move = tuple[Turn, Point]
 """A turn q and a shift t: a point p comes to q p + t."""
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
+AXES: tuple[Point, Point, Point] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_TURN: Turn = (1.0, 0.0, 0.0, 0.0)
 NO_MOVE: Move = (NO_TURN, ORIGIN)
 _NOTHING = 1e-12
@@ -32,6 +33,11 @@ def sub(a: Point, b: Point) -> Point:
 def mul(a: Point, factor: float) -> Point:
     """a times a number."""
     return (a[0] * factor, a[1] * factor, a[2] * factor)
+
+
+def between(a: Point, b: Point, part: float) -> Point:
+    """The point at a part of the way from a to b."""
+    return add(mul(a, 1.0 - part), mul(b, part))
 
 
 def dot(a: Point, b: Point) -> float:

@@ -2,62 +2,47 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from math import asin, atan2, hypot, pi, sin, tau
+from math import asin, atan2, hypot, inf, pi, sin, tau
 
-from .geometry import Turn, times
+from .geometry import AXES, Turn, rotate, times
 
 ALLOWED = 1e-7
 """Radians that are nothing beside a limit."""
+LOCKED = inf, -inf
+"""The range of an angle that stays."""
 _SAMPLES, _HALVINGS = 48, 40
 """Of a turn by which a swivel is looked for, and of a step between two of them."""
 _STEPS, _HALVINGS_OF_PART = 8, 10
 """The same, of the whole whose largest part is looked for."""
-_EULER = 3
-"""The number of the first Euler angle; before them are the swing about X, the twist about Y and the swing about Z."""
 
 
 class JointLimits:
     """What the rotation of a bone may be; what it is in the pose before is always allowed.
 
-    ranges: {axis: least and most} of the swing about X (0) and Z (2), and of the twist about Y (1), in radians.
-    locked: the numbers of the Euler angles that stay, in an order such as XYZ.
-    hinge: which of X and Z a knee with these limits bends about, and how far from the pose before; None: it is free.
+    ranges: {number of an angle: least and most}, in radians: 0 to 2 the swing about X, the twist about Y before it, and
+    the swing about Z; 3 to 5 the Euler angles in an order such as XYZ. hinge: which of X and Z a knee with these limits
+    bends about, and how far from the pose before, least and most; None: it is free.
     """
 
-    def __init__(
-        self, before: Turn, ranges: Mapping[int, tuple[float, float]], locked: Sequence[int] = (), order: str = "XYZ"
-    ) -> None:
-        self._order = order
-        now = self._angles(before)
+    def __init__(self, before: Turn, ranges: Mapping[int, tuple[float, float]], order: str) -> None:
+        self._order, now = order, _angles(before, order)
         self._bounds = {axis: (min(least, now[axis]), max(most, now[axis])) for axis, (least, most) in ranges.items()}
-        self._bounds |= {_EULER + axis: (now[_EULER + axis],) * 2 for axis in locked}
         self._is_ellipse = {0, 2} <= ranges.keys() and self._beyond_ellipse(now) <= 0.0
-        free = {}
-        for axis in (0, 2):
-            angle = _wrapped(2.0 * atan2(before[1 + axis], before[0]))
-            least, most = ranges.get(axis, (-pi, pi))
-            free[axis] = (0.0, 0.0) if axis in locked else (least - angle, most - angle)
+        about = {axis: _wrapped(2.0 * atan2(before[1 + axis], before[0])) for axis in (0, 2)}
+        free = {axis: (now, now) if axis + 3 in ranges else ranges.get(axis, (-pi, pi)) for axis, now in about.items()}
         widths = {axis: most - least for axis, (least, most) in free.items()}
         # One that is locked leaves the other; else it is the one that is limited.
         chosen = (max if 0.0 in widths.values() else min)(widths, key=widths.__getitem__)
-        self.hinge = (chosen, *free[chosen]) if min(widths.values()) < tau else None
+        self.hinge = (chosen, *(end - about[chosen] for end in free[chosen])) if min(widths.values()) < tau else None
 
     def off(self, turn: Turn) -> list[float]:
         """By how much each of its angles is beyond its range, with a sign."""
-        now, off = self._angles(turn), []
+        now, off = _angles(turn, self._order), []
         for number, (least, most) in self._bounds.items():
             middle = (least + most) / 2.0
             angle = middle + _wrapped(now[number] - middle)
             off.append(angle - min(max(angle, least), most))
         return [*off, max(self._beyond_ellipse(now), 0.0)] if self._is_ellipse else off
-
-    def _angles(self, turn: Turn) -> tuple[float, ...]:
-        """The angles of a swing that follows a twist, and Euler angles."""
-        w, _, y, _ = turn
-        size = hypot(w, y)
-        _, a, _, b = times(turn, (w / size, 0.0, -y / size, 0.0)) if size else turn
-        a, b = (2.0 * asin(min(max(each, -1.0), 1.0)) for each in (a, b))
-        return (a, _wrapped(2.0 * atan2(y, w)), b, *_euler(turn, self._order))
 
     def _beyond_ellipse(self, now: Sequence[float]) -> float:
         """Between the limits of its two swings are quarters of an ellipse of the sines of half of them."""
@@ -68,20 +53,28 @@ class JointLimits:
         return share - 1.0
 
 
+def _angles(turn: Turn, order: str) -> list[float]:
+    """What ranges are of, by their numbers. Euler angles turn about the first axis of the order first."""
+    w, _, y, _ = turn
+    size = hypot(w, y)
+    _, x, _, z = times(turn, (w / size, 0.0, -y / size, 0.0)) if size else turn
+    i, j, k = ("XYZ".index(axis) for axis in order)
+    sign = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0
+    turned = [rotate(turn, axis) for axis in AXES]
+    euler = {
+        i: atan2(sign * turned[j][k], turned[k][k]),
+        j: _arc_sine(-sign * turned[i][k]),
+        k: atan2(sign * turned[i][j], turned[i][i]),
+    }
+    return [2.0 * _arc_sine(x), _wrapped(2.0 * atan2(y, w)), 2.0 * _arc_sine(z), euler[0], euler[1], euler[2]]
+
+
+def _arc_sine(sine: float) -> float:
+    return asin(min(max(sine, -1.0), 1.0))
+
+
 def _wrapped(angle: float) -> float:
     return (angle + pi) % tau - pi
-
-
-def _euler(turn: Turn, order: str) -> list[float]:
-    """The angles about X, Y and Z of a rotation about the first axis of an order first."""
-    first, middle, last = ("XYZ".index(axis) for axis in order)
-    sign = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0
-    w, v = turn[0], turn[1:]
-    a, b, c, d = w - v[middle], v[first] + sign * v[last], w + v[middle], sign * v[last] - v[first]
-    half_sum, half_difference = atan2(b, a), atan2(d, c)
-    found = [half_sum - half_difference] * 3
-    found[middle], found[last] = 2.0 * atan2(hypot(c, d), hypot(a, b)) - pi / 2.0, sign * (half_sum + half_difference)
-    return found
 
 
 def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:

@@ -14,7 +14,6 @@ _SAME_TURN = 1e-14
 _SAME_PLACE = 1e-9
 """The same for its location, of the skeleton's extent."""
 _ARMATURE = np.eye(4)
-_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass
@@ -144,7 +143,7 @@ class Channels:
 
 def basis_of(turn: g.Turn, location: g.Point, scale: g.Point) -> np.ndarray:
     """The matrix (4, 4) that a bone's channels make."""
-    axes = [(*g.mul(g.rotate(turn, axis), size), 0.0) for axis, size in zip(_AXES, scale, strict=True)]
+    axes = [(*g.mul(g.rotate(turn, axis), size), 0.0) for axis, size in zip(g.AXES, scale, strict=True)]
     return np.array((*axes, (*location, 1.0))).T
 
 

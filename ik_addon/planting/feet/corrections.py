@@ -1,17 +1,18 @@
 """Corrections that fade: what moves and turns a control at one time does so less before and after, and then not at all.
 
 Each is a bump of its own over what is below it, so their order does not matter. Where a foot stands, the whole stance
-moves and turns like a rigid body. Times are rows, whole or not; places, moves and turns are in the world.
+moves and turns like a rigid body. Times are frames, whole or not; places, moves and turns are in the world.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
 
 from ...solvers.carrier import lowering
 from .clip import turns_by
-from .curves import eased, runs
+from .curves import eased
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Bump:
     """A correction over time: none up to `start`, all from `first` to `last`, none from `end` on; infinite: it is kept.
 
     move, turn: (3,), the way and the rotation vector. place: (3,), about which it turns. edges, speeds: (2, 3), where
-    the control is at `first` and `last`, and how fast by row, seen from between.
+    the control is at `first` and `last`, and how fast by frame, seen from between.
     """
 
     start: float
@@ -60,41 +61,95 @@ class Bump:
         before, after = (1.0 - eased(share) for *_, share in self._fades(times))
         return np.minimum(before, after)
 
-    def holds(self, times: np.ndarray) -> np.ndarray:
-        """Whether there is anything of it, (n,) bool."""
-        return (times > self.start) & (times < self.end)
-
     def _fades(self, times: np.ndarray) -> list[tuple[np.ndarray, float, np.ndarray]]:
         """For both ends how far times are outside what is whole, how long it fades, and the part of that, 0 to 1."""
         ends = (self.first - times, self.first - self.start), (times - self.last, self.end - self.last)
         return [(away, length, np.clip(away / max(length, 1e-9), 0.0, 1.0)) for away, length in ends]
 
 
-def span_of(row: float, contacts: np.ndarray | None, fade: float) -> tuple[float, float, float, float]:
-    """Start, first, last and end (see `Bump`) of a correction at a row.
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What corrections of one control make together, in any order."""
 
-    contacts: (2, T) bool, of a foot: in a contact it is that of the whole stance, in the air it fades to the contacts
-    beside it. None, or where there is no contact on that side: it fades over so many rows.
+    bumps: Sequence[Bump]
+
+    def moves(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """By how much the control goes that is at these places (n, 3), (n, 3)."""
+        return np.sum([bump.moves(times, places) for bump in self.bumps], axis=0)
+
+    def turns(self, times: np.ndarray) -> np.ndarray:
+        """The rotation vectors by which it is turned, (n, 3)."""
+        return np.sum([bump.turns(times) for bump in self.bumps], axis=0)
+
+    def carries(self, times: np.ndarray, places: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """By how much points (..., n, 3) go that are carried by the control at these places."""
+        arms = points - places
+        return self.moves(times, places) + (turns_by(self.turns(times)) @ arms[..., None])[..., 0] - arms
+
+    def holds(self, times: np.ndarray) -> np.ndarray:
+        """Whether there is anything of them, (n,) bool."""
+        return np.any([(times > bump.start) & (times < bump.end) for bump in self.bumps], axis=0)
+
+    @property
+    def knots(self) -> np.ndarray:
+        """The times at which one begins, is whole, begins to fade, or ends."""
+        return np.unique([(bump.start, bump.first, bump.last, bump.end) for bump in self.bumps])
+
+
+def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> tuple[float, float, float, float]:
+    """Start, first, last and end (see `Bump`) of a correction at a frame.
+
+    stances: first and last frames of a foot's: in one of them it is that of the whole stance, in the air it fades to
+    those beside it. Where there is none on that side it fades over so many frames.
     """
-    stances = runs(contacts.any(axis=0)) if contacts is not None else []
-    own = next((stance for stance in stances if stance[0] <= row <= stance[1]), None)
+    own = next((stance for stance in stances if stance[0] <= frame <= stance[1]), None)
     # What was moved at the end of a clip stays there.
-    beyond = (-inf, inf) if own else (round(row - fade), round(row + fade))
-    before = max((last for _, last in stances if last < row), default=beyond[0])
-    after = min((first for first, _ in stances if first > row), default=beyond[1])
-    return (before, float(own[0]), float(own[1]), after) if own else (before, row, row, after)
+    beyond = (-inf, inf) if own else (round(frame - fade), round(frame + fade))
+    before = max((last for _, last in stances if last < frame), default=beyond[0])
+    after = min((first for first, _ in stances if first > frame), default=beyond[1])
+    return (before, float(own[0]), float(own[1]), after) if own else (before, frame, frame, after)
 
 
-def lowering_for(offsets: np.ndarray, longest: np.ndarray, shares: np.ndarray) -> float:
-    """The least way down of the body, times its share (n,) at each row, with which no leg is longer than it may be.
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Limbs over T frames, below corrections. ankles, offsets: (limbs, T, 3), where they end, and the way there from
+    their roots. reaches: (limbs,), how long they are at most."""
 
-    offsets: (legs, n, 3), from hips to ankles; longest: (legs, n). What no way down serves asks for none.
-    """
-    falls = lowering(offsets, longest)[0]
-    needed = (falls > _SEEN * longest.max()) & (shares > _LEAST)
-    return float((falls[needed] / shares[needed]).max()) if needed.any() else 0.0
+    frames: np.ndarray
+    ankles: np.ndarray
+    offsets: np.ndarray
+    reaches: np.ndarray
+
+    def given(self, moved: np.ndarray, feet: Sequence[tuple[int, Bump]], asking: Sequence[int]) -> list[Bump]:
+        """How the body gives for each of these corrections of feet, straight down, so that legs reach; `moved`, their
+        offsets, change by all of it. feet: with the number of the leg. asking: the numbers of legs that are to."""
+        longest, found = self.reaches[asking, None], []
+        lengths = np.linalg.norm(self.offsets[asking], axis=2)
+        # One after the other: what one asks for is not asked again of another, which fades there.
+        for k, bump in sorted(feet, key=lambda foot: (foot[1].first, foot[0])):
+            moved[k] += bump.moves(self.frames, self.ankles[k])
+            shares = bump.shares(self.frames)
+            # Where it fades, a leg may be straight: else the body would go far down for little.
+            bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * longest
+            falls = lowering(moved[asking], np.clip(lengths, bent, _STRAIGHT * longest))[0]
+            needed = (falls > _SEEN * longest.max()) & (shares > _LEAST)
+            if needed.any():
+                down = np.array((0.0, 0.0, float((falls[needed] / shares[needed]).max())))
+                found.append(replace(bump, move=-down, turn=np.zeros(3)))
+                moved += shares[:, None] * down
+        return found
+
+    def short(self, moved: np.ndarray) -> dict[int, int]:
+        """The limbs that do not reach with these offsets, and reached before; with the row at which it is so most."""
+        lengths, before = (np.linalg.norm(each, axis=2) for each in (moved, self.offsets))
+        beyond = lengths / np.maximum(before, _STRAIGHT * self.reaches[:, None])
+        return {k: int(own.argmax()) for k, own in enumerate(beyond) if own.max() > 1.0 + _SHORT}
 
 
+_EXTENSION, _STRAIGHT = 0.985, 0.9999
+"""Parts of a leg up to which the body need not give for it, and that it may not pass."""
+_SHORT = 1e-3
+"""Part of a limb from which on it is said to be short."""
 _SEEN = 1e-9
 """Part of a leg by which less is rounding."""
 _LEAST = 0.4

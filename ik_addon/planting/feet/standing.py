@@ -1,4 +1,5 @@
-"""What cannot stand, however it looks: feet in the air, feet of bodies that lie, heels that do not come back."""
+"""What cannot stand, however it looks: feet in the air, on their way up or down, of bodies that lie; heels that do not
+come back."""
 
 from collections.abc import Iterator
 
@@ -24,8 +25,11 @@ def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> n
     for leg in range(clip.leg_count):
         for point, own in enumerate(found[leg]):
             _drop_lifted(own, heights[leg, point], HIGH[point])
+            rises = slope(heights[leg, point], clip.fps, SLOPE_TIME)
             for first, last in runs(own):
-                own[first : last + 1] &= not held[leg, first : last + 1].all()
+                # What is no longer than a slope is taken over has no speed of its own.
+                passes = (last - first + 1) / clip.fps > SLOPE_TIME and _passes(rises[first : last + 1])
+                own[first : last + 1] &= not (passes or held[leg, first : last + 1].all())
         if not sole.is_point(leg):
             length = np.linalg.norm(sole.points[leg, BALL] - sole.points[leg, HEEL]) / clip.size
             found[leg, HEEL] &= heights[leg, BALL] - heights[leg, HEEL] <= TOES_UP * length
@@ -89,8 +93,16 @@ stand: the foot of one who gets up points to the sky."""
 PUSH_OFF = 0.2
 """A heel that comes back for so many seconds, while its ball stands, is not about to leave with it: who stands shifts
 from one foot to the other, and bends over."""
+PASSING = 0.7
+"""Leg lengths a second. What is faster, up all through a contact or down, never rests there, as a foot that leaves the
+ground when a capture begins. Feet that stand in captures reach 0.53."""
 HIGH = 0.05, 0.07
 """Height of heel and ball over their lowest places in a contact, leg lengths, at which they touch no more."""
+
+
+def _passes(rises: np.ndarray) -> bool:
+    """Whether a point with these speeds up (n,) goes up all the time, or down."""
+    return rises.min() > PASSING or rises.max() < -PASSING
 
 
 def _drop_lifted(contact: np.ndarray, heights: np.ndarray, high: float) -> None:

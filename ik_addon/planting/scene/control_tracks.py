@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -22,19 +23,23 @@ from ...rig.model.limb import known_bones, link_bones
 from ...rig.model.order import live_tips
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
+from ..feet.curves import runs
 from ..feet.simplifying import ControlTrack
 from .kept_keys import curves_of
+from .limbs import keyed_contacts
 from .reading import carrier_of, leg_tips
 from .sources import kept_settings
 
 
 @dataclass(frozen=True, slots=True)
 class LimbControls:
-    """What is keyed of a limb: what moves its foot or hand, and its pole; None: there is none."""
+    """What is keyed of a limb: what moves its foot or hand, and its pole; None: there is none. on_body: whether it is a
+    leg whose root the body carries."""
 
     tip: bpy.types.PoseBone
     foot: Control
     pole: Control | None
+    on_body: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,25 @@ class KeyedControls:
         """All of them, each once."""
         found = [control for limb in self.limbs for control in (limb.foot, limb.pole)]
         return list(dict.fromkeys(control for control in (*found, self.body) if control is not None))
+
+    @property
+    def with_bones(self) -> list[Control]:
+        """All of them, and the other bones of the armature."""
+        found = self.all
+        known = {each.bone for each in found if each.ob == self.ob}
+        bones = [bone.name for bone in self.ob.pose.bones if bone.name not in known]
+        return found + [Control(self.ob, name, turns=True) for name in bones]
+
+    def limb_of(self, control: Control) -> LimbControls | None:
+        """The limb whose hand or foot a control moves."""
+        return next((limb for limb in self.limbs if limb.foot == control), None)
+
+    def stances_of(self, control: Control, frames: range) -> list[tuple[int, int]]:
+        """The first and last frames of the contacts of the foot that a control moves."""
+        limb = self.limb_of(control)
+        contacts = keyed_contacts(limb.tip, frames) if limb is not None else None
+        own = runs(contacts.any(axis=0)) if contacts is not None else []
+        return [(frames[first], frames[last]) for first, last in own]
 
     @property
     def ob(self) -> bpy.types.Object:
@@ -73,14 +97,13 @@ def keyed_controls(ob: bpy.types.Object) -> KeyedControls:
         pole = pair[1] if settings.pole_target is not None else None
         limbs.append(LimbControls(tip, keyed_control(tip, pair[0]), pole))
     legs = [tip for tip in leg_tips(ob) if tip.name in own]
-    body = None
-    if legs:
-        try:
-            body = Control(ob, carrier_of(legs, {tip: own[tip.name] for tip in legs}).name, turns=True)
-        except ChainError:
-            # Nothing carries all of them: there is no body to speak of.
-            body = None
-    return KeyedControls(tuple(limbs), body)
+    try:
+        body = Control(ob, carrier_of(legs, {tip: own[tip.name] for tip in legs}).name, turns=True) if legs else None
+    except ChainError:
+        # Nothing carries all of them: there is no body to speak of.
+        body = None
+    carried = [replace(limb, on_body=body is not None and limb.tip in legs) for limb in limbs]
+    return KeyedControls(tuple(carried), body)
 
 
 def changeable_controls(ob: bpy.types.Object) -> KeyedControls:
@@ -103,15 +126,19 @@ def frames_of_keys(ob: bpy.types.Object, controls: KeyedControls) -> range:
     return motion_of([ob, *controls.owners]) or range(0)
 
 
-def key_time(frame: float) -> float:
+Times = TypeVar("Times", float, np.ndarray)
+
+
+def key_time(frame: Times) -> Times:
     """The time of a key at a frame of the scene, whole or not."""
     render = bpy.context.scene.render
     return frame * render.frame_map_old / render.frame_map_new
 
 
-def frame_of(time: float) -> float:
+def frame_of(time: Times) -> Times:
     """The frame of the scene at which a key of this time plays."""
-    return time / key_time(1.0)
+    render = bpy.context.scene.render
+    return time * render.frame_map_new / render.frame_map_old
 
 
 def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:

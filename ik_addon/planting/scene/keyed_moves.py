@@ -3,7 +3,7 @@
 The keys are remembered while nothing changes them, so what was keyed is known exactly, and can become a correction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -17,12 +17,8 @@ from .control_tracks import KeyedControls, frame_of, keyed_controls, numbers_at
 from .kept_keys import CORRECTIONS, FEW_KEYS, KeysOf, curves_of, keys_now, name_of, put_keys, record
 from .sources import is_planted
 
-_NONE = np.empty((0, 2), np.float32)
 _GAP = 2.0 + SAME_TIME
 """Between the keys beside a key on every frame."""
-_MOST = 2
-"""Frames at which keys can have been set by moves since the last look: that which was left, and that which was entered.
-More were edited."""
 
 
 def are_remembered(ob: bpy.types.Object) -> bool:
@@ -38,9 +34,8 @@ def remember_keys(ob: bpy.types.Object) -> None:
 
 def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> dict[float, dict[Control, np.ndarray]]:
     """The frames at which keys of captured controls are new, or have other values than are remembered, and what the
-    channels of these controls hold there. Empty where that is not all that changed.
-
-    Who moves a control and goes on to another frame at once has keyed the frame before.
+    channels of these controls hold there. Empty where that is not all that changed: keys at frames at which the scene
+    has not been since were edited.
     """
     is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
     found: dict[float, dict[Control, np.ndarray]] = {}
@@ -55,13 +50,17 @@ def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> dict[float, di
                 return {}
             # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
             pairs = [(_places(before, name), _places(now, name)) for name in changed]
-            pairs = [(old, new) for old, new in pairs if not np.array_equal(old, new)]
-            times = sorted({time for old, new in pairs for time, _ in {*map(tuple, old)} ^ {*map(tuple, new)}})
-            if len(times) > _MOST or not all(_are_single(old, new, times, is_captured) for old, new in pairs):
+            times = sorted({time for old, new in pairs for time, _ in old.items() ^ new.items()})
+            is_moved = all(map(_is_visited, times)) and all(old.keys() <= new.keys() for old, new in pairs)
+            if not is_moved or not (is_captured or all(_is_dense(old, times) for old, _ in pairs)):
                 return {}
             for time in times:
                 found.setdefault(frame_of(float(time)), {})[control] = numbers_at(control, [time])[0]
     return found
+
+
+def _is_visited(time: float) -> bool:
+    return any(abs(frame_of(time) - own) < SAME_TIME for own in file_memory.visited)
 
 
 def bring_back(ob: bpy.types.Object, controls: Sequence[Control]) -> None:
@@ -75,8 +74,8 @@ def bring_back(ob: bpy.types.Object, controls: Sequence[Control]) -> None:
             next(home for home in homes if own[name] in home.values()).remove(own[name])
 
 
-def _places(keys: KeysOf, name: str) -> np.ndarray:
-    return keys_in(keys[name])["co"] if name in keys else _NONE
+def _places(keys: KeysOf, name: str) -> dict[float, float]:
+    return dict(keys_in(keys[name])["co"].tolist()) if name in keys else {}
 
 
 def _remembered(ob: bpy.types.Object, owner: bpy.types.Object) -> KeysOf:
@@ -88,12 +87,11 @@ def _id(owner: bpy.types.Object) -> tuple[int, int]:
     return owner.session_uid, clip.action.session_uid if clip else 0
 
 
-def _are_single(before: np.ndarray, now: np.ndarray, times: Sequence[float], is_captured: bool) -> bool:
-    """Whether no keys but those at some times are new or elsewhere, among those of a capture. before, now: (n, 2)."""
-    other, others = ((np.abs(each[:, :1] - np.array(times)) > SAME_TIME).all(axis=1) for each in (before, now))
-    kept = before[other, 0]
+def _is_dense(keys: Mapping[float, float], times: Sequence[float]) -> bool:
+    """Whether keys, none or those of a capture, are on every frame beside some times."""
+    if not keys:
+        return True
+    kept = np.array([own for own in keys if all(abs(own - time) > SAME_TIME for time in times)])
     rows = np.searchsorted(kept, times)
     inside = (rows > 0) & (rows < len(kept))
-    gaps = kept[rows[inside]] - kept[rows[inside] - 1]
-    is_captured |= before is _NONE or bool(inside.all() and (gaps < _GAP + len(times) - 1).all())
-    return is_captured and not others.all() and np.array_equal(before[other], now[others])
+    return bool(inside.all()) and bool((kept[rows] - kept[rows - 1] < _GAP + len(times) - 1).all())

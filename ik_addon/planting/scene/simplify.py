@@ -30,7 +30,8 @@ from .control_tracks import (
     widths,
     worlds_over,
 )
-from .correcting import corrections_of, without_corrections
+from .correcting import without_corrections
+from .entries import corrections_of
 from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, keys_now, put_back, record
 from .limbs import keyed_contacts
 from .reading import captured

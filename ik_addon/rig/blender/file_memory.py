@@ -50,7 +50,8 @@ class FileMemory:
     bone: a redraw of the panels asks for them dozens of times.
     moved_steps: by the session numbers of footprints that were moved.
     keys: by the session numbers of armature objects all that the keys of their controls are, before one is keyed.
-    looked: when keys were last compared with these: the address of the last operator in the history, and the frame.
+    looked: when keys were last compared with these: the address of the last operator in the history.
+    visited: the frames at which the scene has been since.
     reports: of what was done to an action, by the kind of report and the names of armature object and action.
     limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
     takes too long for every redraw.
@@ -70,7 +71,8 @@ class FileMemory:
     driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
     moved_steps: dict[int, MovedStep] = field(default_factory=dict)
     keys: dict[int, dict[tuple[int, int], dict[str, bytes]]] = field(default_factory=dict)
-    looked: dict[str, float] = field(default_factory=dict)
+    looked: dict[str, int] = field(default_factory=dict)
+    visited: set[float] = field(default_factory=set)
     reports: dict[tuple[str, str, str], dict] = field(default_factory=dict)
     limbs: dict[str, tuple] = field(default_factory=dict)
 

@@ -167,6 +167,47 @@ class Sampler:
         return [*map(curve.evaluate, self._frames)]
 
 
+class ClipSampler(Sampler):
+    """The same over the frames of one clip, which plays just now, whatever plays later.
+
+    objects: those that play something else in another clip. channels: what F-Curves set on them, the places of the
+    objects, paths, indices, and whether they play.
+    """
+
+    def __init__(self, frames: range, objects: Iterable[bpy.types.Object]) -> None:
+        super().__init__(frames)
+        self.frames = frames
+        self.channels = frozenset(
+            (place, path, curve.array_index, plays(curve))
+            for place, ob in enumerate(objects)
+            for path, curves in self._curves_of(ob).items()
+            for curve in curves
+        )
+
+
+class JoinedSampler(Sampler):
+    """The same over clips one after the other that set the same channels."""
+
+    def __init__(self, clips: Sequence[ClipSampler]) -> None:
+        super().__init__([frame for clip in clips for frame in clip._frames])
+        self._clips = clips
+
+    def _curves_of(self, ob: bpy.types.Object) -> "_Curves":
+        if ob not in self._curves:
+            own = [clip._curves_of(ob) for clip in self._clips]
+            paths = dict.fromkeys(path for curves in own for path in curves)
+            self._curves[ob] = {path: [*zip(self._clips, own, strict=True)] for path in paths}
+        return self._curves[ob]
+
+    def _fill(
+        self, columns: np.ndarray, curves: "_Curves", path: str, delta: Sequence[float] = (0.0, 0.0, 0.0, 0.0)
+    ) -> None:
+        start = 0
+        for clip, own in curves.get(path, ()):
+            clip._fill(columns[start : start + len(clip.frames)], own, path, delta)
+            start += len(clip.frames)
+
+
 _Curves = dict[str, list[bpy.types.FCurve]]
 """The F-Curves that may play on an object, by path."""
 

@@ -20,6 +20,7 @@ from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, target_and_po
 from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
+from ..model.limb_now import ReadyLimb
 from ..model.order import objects_of
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, loans
@@ -112,6 +113,8 @@ class ArmaturePlan:
         # Of what cannot be sampled; keys would undo what is written.
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Wished, np.ndarray]]] = {}
+        # What each was asked for last, and the numbers of its channels for that.
+        self._solved: dict[int, tuple[ReadyLimb, bytes, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
@@ -297,7 +300,7 @@ class ArmaturePlan:
             if not all(map(self._follows_channels, which)):
                 return True
             requests = self._requests(SceneReader(depsgraph, moved=objects), which)
-            solved = {k: (own.wishes, own.values()) for k, own in requests.items()}
+            solved = {k: (own.wishes, self._values(k, own)) for k, own in requests.items()}
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
@@ -363,7 +366,7 @@ class ArmaturePlan:
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
                 if sampled is None or not same_wishes(sampled, own.wishes, self.chains[k].length):
-                    values = own.values()
+                    values = self._values(k, own)
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
                 if frame_changed and self._recallable[k]:
@@ -377,6 +380,13 @@ class ArmaturePlan:
             # The pass that reads everything finds the reason and says it.
             return False
         return True
+
+    def _values(self, k: int, asked: Request) -> np.ndarray:
+        """See `Request.values`. Of many chains that are solved because the pose changed few are asked anew."""
+        digits, before = asked.digits, self._solved.get(k)
+        if before is None or before[0] is not asked.ready or before[1] != digits:
+            before = self._solved[k] = asked.ready, digits, asked.values()
+        return before[2]
 
     def _recall(self, frame: float) -> dict[int, tuple[_Wished, np.ndarray]]:
         if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:

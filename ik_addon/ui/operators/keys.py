@@ -8,8 +8,6 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps
-from ...rig.model.order import live_tips
-from ...rig.status.states import States
 from ..base import ChainOperator, not_editable, registration_of
 from .polls import none_live
 from .stepped import RangeOperator
@@ -111,20 +109,19 @@ class Correcting(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...planting.scene.correcting import apply_correction
+        from ...planting.scene.entries import control_name, short_limbs
 
         names: dict[float, list[str]] = {}
         for own in apply_correction(context, ob, self.fade, self.body):
-            names.setdefault(own["frame"], []).append(own["bone"] or own["object"])
-        *before, (frame, controls) = ((frame, messages.quoted(own)) for frame, own in sorted(names.items()))
-        for each, others in before:
-            self.report({"INFO"}, messages.CORRECTED(controls=others, frame=each))
-        states = States(ob, context.view_layer.depsgraph)
-        rigid = [name for name in live_tips(ob) if ob.pose.bones[name].analytic_ik_reach != "STRETCH"]
-        far = [name for name in rigid if states.of(name).kind == "TOO_FAR"]
-        if far and frame == context.scene.frame_current_final:
+            names.setdefault(own["frame"], []).append(control_name(own))
+        done = [messages.CORRECTED(controls=messages.few(own), frame=frame) for frame, own in sorted(names.items())]
+        for each in done[:-1]:
+            self.report({"INFO"}, each)
+        short = [messages.SHORT_AT(tip=tip, frame=frame) for tip, frame in short_limbs(ob).items()]
+        if short:
             self.level = "WARNING"
-            return messages.CORRECTED_SHORT(controls=controls, frame=frame, tips=messages.few(far))
-        return messages.CORRECTED(controls=controls, frame=frame)
+            return messages.CORRECTED_SHORT(done=done[-1], tips=", ".join(short))
+        return done[-1]
 
 
 class ANALYTIC_IK_OT_apply_correction(Correcting):
@@ -134,31 +131,21 @@ A foot that stands takes its whole stance along"""
     bl_idname = "analytic_ik.apply_correction"
 
 
-class Grouped(Correcting):
-    """In the undo history it is one step with what moved the control."""
-
-    bl_options = {"INTERNAL", "UNDO_GROUPED"}
-
-
-class ANALYTIC_IK_OT_correct_moved(Grouped):
-    """Apply the correction that Auto Keying keyed with Move"""
-
-    bl_idname = "analytic_ik.correct_moved"
-    bl_undo_group = "Move"
-
-
-class ANALYTIC_IK_OT_correct_rotated(Grouped):
-    """Apply the correction that Auto Keying keyed with Rotate"""
-
-    bl_idname = "analytic_ik.correct_rotated"
-    bl_undo_group = "Rotate"
+def _grouped(name: str, step: str) -> type[Correcting]:
+    """One that is one step of the undo history with what moved the control: Blender wants a class for each name."""
+    own = {
+        "__module__": __name__,
+        "__doc__": f"Apply the correction that Auto Keying keyed with {step}",
+        "bl_idname": f"analytic_ik.{name}",
+        "bl_options": {"INTERNAL", "UNDO_GROUPED"},
+        "bl_undo_group": step,
+    }
+    return type(f"ANALYTIC_IK_OT_{name}", (Correcting,), own)
 
 
-class ANALYTIC_IK_OT_correct_grabbed(Grouped):
-    """Apply the correction that Auto Keying keyed with Grab"""
-
-    bl_idname = "analytic_ik.correct_grabbed"
-    bl_undo_group = "Grab"
+_MOVED = _grouped("correct_moved", "Move")
+_ROTATED = _grouped("correct_rotated", "Rotate")
+_GRABBED = _grouped("correct_grabbed", "Grab")
 
 
 class OfCorrection(ChainOperator):
@@ -171,12 +158,13 @@ class OfCorrection(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...planting.scene.correcting import change_correction
+        from ...planting.scene.entries import control_name
 
         was = change_correction(context, ob, self.index, self.removes)
-        control, frame = was["bone"] or was["object"], was["frame"]
+        names, frame = messages.few([control_name(own) for own in was]), was[0]["frame"]
         if self.removes:
-            return messages.CORRECTION_REMOVED(control=control, frame=frame)
-        return messages.CORRECTION_SWITCHED(control=control, frame=frame, state="off" if was["on"] else "on")
+            return messages.CORRECTION_REMOVED(controls=names, frame=frame)
+        return messages.CORRECTION_SWITCHED(controls=names, frame=frame, state="off" if was[0]["on"] else "on")
 
 
 class ANALYTIC_IK_OT_remove_correction(OfCorrection):

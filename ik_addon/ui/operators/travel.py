@@ -1,6 +1,7 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from math import degrees
 
 import bpy
@@ -10,7 +11,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps, part_of
 from ...rig.blender.armatures import armature_objects
-from ...rig.blender.clips import Clip, clips_of, motion_frames
+from ...rig.blender.clips import Clip, clip_name, clips_of, motion_frames, playing_clip
 from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
 from ..base import ChainOperator, length_words, not_editable, registration_of
@@ -181,6 +182,12 @@ What travels goes on, and feet in contact stay where they are"""
         return messages.LOOPED(first=first, last=last, distance=distance, turned=turned)
 
 
+def _that_may_follow(_operator: object, context: bpy.types.Context, _text: str) -> list[str]:
+    ob = chain_armature(context)
+    clips = clips_of(ob) if ob else []
+    return [clip_name(clip, clips) for clip in clips if clip != playing_clip(ob)]
+
+
 class ANALYTIC_IK_OT_join_clips(SteppedOperator):
     """Let another clip go on from this one. \
 They are joined where the same feet stand, and these stay"""
@@ -191,12 +198,13 @@ They are joined where the same feet stand, and these stay"""
     needs = (not_editable,)
     panel = "ANALYTIC_IK_PT_travel"
 
-    clip: StringProperty(name="Next Clip", description="Action that goes on from this one")
+    clip: StringProperty(
+        name="Next Clip", description="Action that goes on from this one", search=_that_may_follow, search_options=set()
+    )
     body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.drawn()
-        layout.prop_search(self, "clip", bpy.data, "actions")
+        layout = self.drawn("clip")
         layout.prop_search(self, "body", chain_armature(context).pose, "bones")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
@@ -249,16 +257,17 @@ Back to Live takes it back"""
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...bake.baking import chains_of
-        from ...travel.engines import clips_baked_for_engine
+        from ...travel.engines import clips_baked_for_engine, grown_clips
 
         obs = [each for each in scene_armatures(context.scene) if chains_of([each])] if self.all else [ob]
         if None in obs or not obs:
             raise ChainError(messages.NO_ARMATURE())
-        files = []
+        files, grown = [], {clip: why for each in obs for clip, why in grown_clips(each).items()}
         for number, each in enumerate(obs):
             report = yield from part_of(clips_baked_for_engine(context, each, self.engine), number, len(obs))
             files += report["files"]
-        result = faults_of_clips(files) or next(warnings_for_engine(files), "")
+        warnings = [*warnings_for_engine(files), *starmap(_warning, grown.items())]
+        result = faults_of_clips(files) or "".join(warnings[:1])
         self.level = "WARNING" if result else "INFO"
         return messages.BAKED_FOR_EXPORT(clips=messages.CLIPS(count=len(files)), result=result)
 
@@ -267,7 +276,11 @@ def warnings_for_engine(files: Sequence[dict]) -> Iterator[str]:
     """What an engine does not take as it is, each after another sentence. files: a report's."""
     for entry in (entry for file in files for entry in file.get("engine", ())):
         for warning in entry["warnings"]:
-            yield f". {messages.OF(whose=entry['clip'], said=messages.as_part(warning))}"
+            yield _warning(entry["clip"], warning)
+
+
+def _warning(clip: str, said: str) -> str:
+    return f". {messages.OF(whose=clip, said=messages.as_part(said))}"
 
 
 class ANALYTIC_IK_OT_back_to_live(ChainOperator):

@@ -69,7 +69,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
 
 def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
     """Few keys, or all; and corrections."""
-    from ...planting.scene.kept_keys import CORRECTIONS, FEW_KEYS, record
+    from ...planting.scene.entries import control_name, short_limbs, steps_of
+    from ...planting.scene.kept_keys import FEW_KEYS, record
 
     row = layout.row(align=True)
     row.operator("analytic_ik.simplify_keys", icon="IPO_EASE_IN_OUT")
@@ -81,16 +82,20 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
             draw_sentence(layout, context, messages.FEW_KEYS(before=report["keys_before"], **shown), "DOT")
     column = layout.column(align=True)
     column.operator("analytic_ik.apply_correction", icon="CHECKMARK")
-    for index, own in enumerate(record(ob, CORRECTIONS).get("entries", ())):
-        row = column.row(align=True)
-        name = own["bone"] or own["object"]
-        first, last = own.get("span", (round(own["frame"]), round(own["frame"])))
-        row.label(text=messages.CORRECTION(control=name, frame=own["frame"], first=first, last=last))
+    for index, step in steps_of(ob).items():
+        row, own = column.row(align=True), step[0]
+        spans = [each.get("span", (round(each["frame"]), round(each["frame"]))) for each in step]
+        first, last = min(first for first, _ in spans), max(last for _, last in spans)
+        more = messages.AND_MORE(more=len(step) - 1) if len(step) > 1 else ""
+        words = messages.CORRECTION(control=control_name(own), more=more, frame=own["frame"], first=first, last=last)
+        row.label(text=words)
         button = row.operator("analytic_ik.go_to_frame", text="", icon="TIME")
         button.frame = round(own["frame"])
         icon = "HIDE_OFF" if own["on"] else "HIDE_ON"
         row.operator("analytic_ik.switch_correction", text="", icon=icon).index = index
         row.operator("analytic_ik.remove_correction", text="", icon="X").index = index
+    for tip, frame in short_limbs(ob).items():
+        _draw_doubt(column, context, messages.SHORT_LIMB(tip=tip, frame=frame), frame)
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:

@@ -9,40 +9,35 @@ from ...rig.blender.file_memory import file_memory
 from ...rig.live.state import memory
 
 _APPLY = "apply_correction"
-_GROUPED = {
-    "TRANSFORM_OT_translate": "correct_moved",
-    "TRANSFORM_OT_rotate": "correct_rotated",
-    "ANALYTIC_IK_OT_grab": "correct_grabbed",
-}
-"""By what moved a control, the operator that is one step of the undo history with it."""
+_GROUPED = {"Move": "correct_moved", "Rotate": "correct_rotated", "Grab": "correct_grabbed"}
+"""By the name of what moved a control, the operator that is one step of the undo history with it."""
 
 
 def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     # Only who corrects needs it.
-    from ...bake.keys import SAME_TIME
     from ...planting.scene.control_tracks import keyed_controls
     from ...planting.scene.keyed_moves import are_remembered, keyed_moves, remember_keys
 
     ob, done = chain_armature(bpy.context), bpy.context.window_manager.operators
-    now = {"operator": done[-1].as_pointer() if done else 0, "frame": scene.frame_current_final}
-    before, file_memory.looked = file_memory.looked, now
+    looked, operator = file_memory.looked, done[-1].as_pointer() if done else 0
     # A move and the next frame may come in one update, which says of all keys that they have changed.
-    keys_changed |= before.get("operator", now["operator"]) != now["operator"]
-    if ob is None or bpy.app.timers.is_registered(correct) or (are_remembered(ob) and not keys_changed):
+    keys_changed |= looked.get("operator", operator) != operator
+    looked["operator"] = operator
+    file_memory.visited.add(scene.frame_current_final)
+    if ob is None or bpy.app.timers.is_registered(correct):
         return
     windows = bpy.context.window_manager.windows
-    if any(window.modal_operators for window in windows):
-        # Who drags keys holds them.
-        now["operator"] = -1
-        return
-    plays = any(window.screen.is_animation_playing for window in windows)
-    moved, here = keyed_moves(ob, keyed_controls(ob)), [known["frame"] for known in (before, now) if known]
-    # Keys at other frames were set by hand.
-    if moved and not plays and all(any(abs(frame - own) < SAME_TIME for own in here) for frame in moved):
-        # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
-        bpy.app.timers.register(correct, first_interval=0.0)
-        return
-    remember_keys(ob)
+    if not are_remembered(ob) or keys_changed:
+        if any(window.modal_operators for window in windows):
+            # Who drags keys holds them.
+            looked["operator"] = -1
+            return
+        if keyed_moves(ob, keyed_controls(ob)) and not any(each.screen.is_animation_playing for each in windows):
+            # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
+            bpy.app.timers.register(correct, first_interval=0.0)
+            return
+        remember_keys(ob)
+    file_memory.visited = {scene.frame_current_final}
 
 
 def correct() -> float | None:
@@ -54,7 +49,7 @@ def correct() -> float | None:
     manager = context.window_manager
     if any(window.modal_operators for window in manager.windows):
         return 0.1
-    moved = manager.operators[-1].bl_idname if manager.operators else ""
+    moved = manager.operators[-1].name if manager.operators else ""
     last = manager.operator_properties_last(f"analytic_ik.{_APPLY}")
     options = {key: getattr(last, key) for key in ("fade", "body")} if last else {}
     window = next(iter(manager.windows), None)

@@ -1,6 +1,7 @@
 """What operators share that are dragged in the 3D view: how they end, typed numbers, keys shown, and their handles."""
 
 from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import BoolProperty
@@ -9,9 +10,9 @@ from ... import messages
 from ...solvers import ChainError
 from ..base import ChainOperator
 
-PRECISE = 0.1
+_PRECISE = 0.1
 """Part of the movement that counts with Shift."""
-MODIFIERS = {f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("CTRL", "SHIFT", "ALT")}
+_MODIFIERS = {f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("CTRL", "SHIFT", "ALT")}
 _BRIGHT = (1.0, 0.88, 0.40)
 _OF_NUMBERS = "0123456789.-"
 _OF_ALL = (("Confirm", ("MOUSE_LMB", "EVENT_RETURN")), ("Cancel", ("MOUSE_RMB", "EVENT_ESC")))
@@ -50,11 +51,15 @@ def in_pose_mode(context: bpy.types.Context, ob: bpy.types.Object) -> str:
 class DragsInView(ChainOperator):
     """An operator that is dragged, and ends as Blender's own do.
 
-    It says whether what it drags is there (`goes_on`), what an event does (`heard`), what to do at the end
-    (`confirmed`), and brings back what was before (`restore`).
+    It says whether what it drags is there (`goes_on`), how far the mouse moved it (`moved`), which keys mean something
+    (`pressed`), what follows from `dragged` and `typed` (`follow`), what to do at the end (`confirmed`), and brings
+    back what was before (`restore`).
+
+    steps: to which Ctrl snaps, and Ctrl with Shift. dragged: how far in all, a number or a vector. typed: a number.
     """
 
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    steps: ClassVar[tuple[float, float]]
 
     release_confirm: BoolProperty(
         name="Confirm on Release",
@@ -62,7 +67,10 @@ class DragsInView(ChainOperator):
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
-    def begin(self, context: bpy.types.Context) -> set[str]:
+    def begin(self, context: bpy.types.Context, event: bpy.types.Event, nothing: Any) -> set[str]:
+        """nothing: how far it is dragged at first."""
+        self.dragged, self.typed = nothing, TypedNumber()
+        self.follow(context, event)
         context.window.cursor_modal_set("SCROLL_XY")
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -84,6 +92,27 @@ class DragsInView(ChainOperator):
         self.restore(context)
         self.cancel(context)
         return {"CANCELLED"}
+
+    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Follow the mouse and the keys."""
+        if event.type == "MOUSEMOVE":
+            self.dragged += self.moved(context, event) * (_PRECISE if event.shift else 1.0)
+        elif event.type not in _MODIFIERS and not (
+            event.value == "PRESS" and (self.pressed(context, event) or self.typed.heard(event))
+        ):
+            # The view may be turned meanwhile, and what plays goes on.
+            return {"PASS_THROUGH"}
+        self.follow(context, event)
+        return {"RUNNING_MODAL"}
+
+    def pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
+        """Whether a key means something, besides those of numbers."""
+        return False
+
+    def snapped(self, number: float, event: bpy.types.Event) -> float:
+        """A number, with Ctrl the nearest step."""
+        step = self.steps[event.shift]
+        return round(number / step) * step if event.ctrl else number
 
     def show(self, context: bpy.types.Context, text: str, keys: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         """What is dragged in the header, and its keys in the status bar, as Blender shows those of its own tools."""

@@ -13,17 +13,14 @@ from ...authoring.selection import active_armature, active_bone
 from ...rig.data.settings import pin_of, set_pin
 from ...solvers import ChainError
 from ..base import ChainOperator, length_words, not_editable, registration_of
-from .dragging import MODIFIERS, PRECISE, DragsInView, TypedNumber, in_pose_mode
+from .dragging import DragsInView, in_pose_mode
 
 if TYPE_CHECKING:
     from ...grabbing.scene.posing import GrabSession
-    from ...grabbing.scene.reading import GrabJoint
     from ...grabbing.solving.drag import GrabOptions
 
 _NEAR = 40.0
 """Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
-_STEP, _FINE_STEP = 0.1, 0.01
-"""World units to which Ctrl snaps, and Ctrl with Shift."""
 _NOTICED = 1e-4
 """Of the armature's size: a miss that is worth a word."""
 _SWITCHES = {
@@ -63,14 +60,15 @@ class _OnJoint(ChainOperator):
         return name
 
 
-def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> "GrabJoint | None":
-    """The joint nearest to the mouse; None if none is near."""
+def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> str:
+    """The bone of the joint nearest to the mouse; "" if none is near."""
     mouse = Vector((event.mouse_region_x, event.mouse_region_y))
-    near, found = _NEAR * context.preferences.system.ui_scale, None
-    for joint in session.joints():
-        place = location_3d_to_region_2d(context.region, context.region_data, joint.place(session.evaluated))
-        if place is not None and (place - mouse).length < near:
-            near, found = (place - mouse).length, joint
+    near, found = _NEAR * context.preferences.system.ui_scale, ""
+    for bone, drag in session.joints().items():
+        place = session.place(session.evaluated, bone, drag)
+        seen = location_3d_to_region_2d(context.region, context.region_data, place)
+        if seen is not None and (seen - mouse).length < near:
+            near, found = (seen - mouse).length, bone
     return found
 
 
@@ -79,6 +77,8 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
 
     bl_idname = "analytic_ik.grab"
     bl_label = "Grab"
+    # World units.
+    steps = 0.1, 0.01
 
     location: FloatVectorProperty(
         name="Location", description="Where its head goes, in the world", subtype="XYZ", options={"SKIP_SAVE"}
@@ -147,20 +147,18 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
         try:
             self._session = GrabSession(context, ob)
             if self.at_mouse:
-                self.bone = getattr(_joint_at(self._session, context, event), "bone", "")
+                self.bone = _joint_at(self._session, context, event)
                 if not self.bone:
                     return {"PASS_THROUGH", "CANCELLED"}
             self.bone = self.named(ob)
             self._take_hold()
-            self._pins = {joint.bone: pin_of(ob.pose.bones[joint.bone]) for joint in self._session.joints()}
-            self._moved, self._last = Vector((0.0, 0.0, 0.0)), self._under(context, event)
-            self._axis, self._typed, self._hips = "", TypedNumber(), self.hips
-            self._place(context, event)
+            self._pins = {bone: pin_of(ob.pose.bones[bone]) for bone in self._session.joints()}
+            self._last, self._axis, self._hips = self._under(context, event), "", self.hips
+            # Its rings are seen in each drag, whatever tool is chosen.
+            context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
+            return self.begin(context, event, Vector((0.0, 0.0, 0.0)))
         except ChainError as error:
             return self.refuse(error)
-        # Its rings are seen in each drag, whatever tool is chosen.
-        context.window_manager.gizmo_group_type_ensure("ANALYTIC_IK_GGT_grab")
-        return self.begin(context)
 
     def _take_hold(self) -> None:
         """Of what is dragged, and by how much that is beside the head that the operator is told of."""
@@ -171,18 +169,9 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
     def goes_on(self, context: bpy.types.Context) -> bool:
         return active_armature(context) == self._session.ob
 
-    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type == "MOUSEMOVE":
-            under = self._under(context, event)
-            self._moved += (under - self._last) * (PRECISE if event.shift else 1.0)
-            self._last = under
-        elif event.type in MODIFIERS:
-            self.hips = "STAY" if event.alt else self._hips
-        elif event.value != "PRESS" or not self._pressed(context, event):
-            # The view may be turned meanwhile.
-            return {"PASS_THROUGH"}
-        self._place(context, event)
-        return {"RUNNING_MODAL"}
+    def moved(self, context: bpy.types.Context, event: bpy.types.Event) -> Vector:
+        before, self._last = self._last, self._under(context, event)
+        return self._last - before
 
     def confirmed(self, context: bpy.types.Context) -> None:
         self.location = self._start + self._beside + self._offset
@@ -193,20 +182,20 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
         for bone, kind in self._pins.items():
             set_pin(self._session.ob.pose.bones[bone], kind)
 
-    def _pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        """Whether a key means something here."""
+    def pressed(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
         if event.type in ("X", "Y", "Z"):
             self._axis = "" if self._axis == event.type else event.type
         elif event.type == "P":
-            joint = _joint_at(self._session, context, event)
-            if joint and joint.limb >= 0 and joint.limb != self._drag.limb:
-                self._session.toggle_pin(joint.limb)
+            bone = _joint_at(self._session, context, event)
+            drag = self._session.joints().get(bone, self._drag)
+            if drag.kind == "LIMB" and drag.limb != self._drag.limb:
+                self._session.toggle_pin(drag.limb)
         elif event.type in _SWITCHES:
             name, first, other = _SWITCHES[event.type]
             setattr(self, name, other if getattr(self, name) == first else first)
             self._take_hold()
         else:
-            return self._typed.heard(event)
+            return False
         return True
 
     def _under(self, context: bpy.types.Context, event: bpy.types.Event) -> Vector:
@@ -214,24 +203,24 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
         mouse = (event.mouse_region_x, event.mouse_region_y)
         return region_2d_to_location_3d(context.region, context.region_data, mouse, self._start)
 
-    def _wanted(self, snap: bool, fine: bool) -> Vector:
+    def _wanted(self, event: bpy.types.Event) -> Vector:
         """The way that the joint is to go."""
-        typed = self._typed.value
+        typed = self.typed.value
         if typed is not None:
             return Vector([typed if axis == (self._axis or "X") else 0.0 for axis in "XYZ"])
-        step = _FINE_STEP if fine else _STEP
-        moved = [round(number / step) * step if snap else number for number in self._moved]
-        return Vector([n if axis in (self._axis or "XYZ") else 0.0 for n, axis in zip(moved, "XYZ", strict=True)])
+        moved = zip(self.dragged, "XYZ", strict=True)
+        return Vector([self.snapped(way, event) if axis in (self._axis or "XYZ") else 0.0 for way, axis in moved])
 
-    def _place(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+    def follow(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
         session, scene = self._session, context.scene
-        self._offset = self._wanted(event.ctrl, event.shift)
+        self.hips = "STAY" if event.alt else self._hips
+        self._offset = self._wanted(event)
         held = session.pins(self.bone, self._drag, self.pin_feet)
         result = session.pose(context, self._drag, self._start + self._offset, held, self._options())
         size, scale = session.body.size, session.world.median_scale
         names = messages.quoted([session.joint_bone(k) for k in held]) or "nothing"
         parts = [f"Grab: {self.bone}  {length_words(scene, self._offset.length)}  {self._axis}", f"held: {names}"]
-        parts += [f"[{self._typed.text}|]"] if self._typed.text else []
+        parts += [f"[{self.typed.text}|]"] if self.typed.text else []
         turn, shift = hypot(*result.turn), hypot(*result.shift)
         parts += [f"spine {degrees(turn):.0f}°"] if turn > 1e-3 else []
         parts += [f"hips {length_words(scene, shift * scale)}"] if shift > 1e-3 * size else []
@@ -252,10 +241,9 @@ class ANALYTIC_IK_OT_pin(_OnJoint):
             from ...grabbing.scene.posing import GrabSession
 
             try:
-                joint = _joint_at(GrabSession(context, active_armature(context)), context, event)
+                self.bone = _joint_at(GrabSession(context, active_armature(context)), context, event)
             except ChainError as error:
                 return self.refuse(error)
-            self.bone = joint.bone if joint else ""
         return self.execute(context)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:

@@ -58,10 +58,10 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
         # Where there is none, it says why once it is dragged.
         with suppress(ChainError):
             self.posed = GrabBody(ob, context.evaluated_depsgraph_get()) if ob else None
-        self.joints = self.posed.joints() if self.posed else []
-        for joint in self.joints:
+        self.joints = self.posed.joints() if self.posed else {}
+        for bone in self.joints:
             gizmo, given = handle_for(self, "GIZMO_GT_move_3d", "analytic_ik.grab", 2.0, 0.9)
-            gizmo.scale_basis, given.bone = _SIZE, joint.bone
+            gizmo.scale_basis, given.bone = _SIZE, bone
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         try:
@@ -79,10 +79,10 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
         bones = evaluated.pose.bones
         standing = self.posed.body.standing([bone.head for bone in bones], [bone.tail for bone in bones])
         is_sheared = self.posed.is_sheared(evaluated)
-        for gizmo, joint in zip(self.gizmos, self.joints, strict=False):
+        for gizmo, (bone, drag) in zip(self.gizmos, self.joints.items(), strict=False):
             gizmo.hide = is_sheared
-            is_held = joint.limb >= 0 and self.posed.pin(ob, joint.limb, standing) is not None
-            gizmo.matrix_basis = Matrix.Translation(joint.place(evaluated))
+            is_held = drag.kind == "LIMB" and self.posed.pin(ob, drag.limb, standing) is not None
+            gizmo.matrix_basis = Matrix.Translation(self.posed.place(evaluated, bone, drag))
             gizmo.color = _PIN if is_held else _JOINT
             gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
 

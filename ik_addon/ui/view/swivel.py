@@ -19,11 +19,9 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
-from .dragging import MODIFIERS, PRECISE, DragsInView, TypedNumber, handle_for, in_pose_mode
+from .dragging import DragsInView, handle_for, in_pose_mode
 
 SWIVEL = "analytic_ik_swivel"
-_STEP, _FINE_STEP = radians(5.0), radians(1.0)
-"""To which Ctrl snaps, and Ctrl with Shift."""
 _EDGE_ON = 0.17
 """Cosine between the view and the circle's axis below which the circle is seen from its edge."""
 _STRAIGHT = 1e-4
@@ -88,6 +86,7 @@ class ANALYTIC_IK_OT_swivel(DragsInView):
 
     bl_idname = "analytic_ik.swivel"
     bl_label = "Swivel Knee"
+    steps = radians(5.0), radians(1.0)
     needs = (in_pose_mode, lambda context, ob: "" if live_tip(context) else messages.NO_CHAIN_ACTIVE(armature=ob.name))
 
     angle: FloatProperty(
@@ -120,27 +119,20 @@ class ANALYTIC_IK_OT_swivel(DragsInView):
         self._ob, self._tip, self._circle = ob.name, tip.name, circle
         self._start, self._was_set = getattr(tip, SWIVEL), tip.is_property_set(SWIVEL)
         self._last = self._seen(context, event)
-        self._dragged, self._typed = 0.0, TypedNumber()
         self.angle = 0.0
-        self._show(context)
-        return self.begin(context)
+        return self.begin(context, event, 0.0)
 
     def goes_on(self, context: bpy.types.Context) -> bool:
         ob = chain_armature(context)
         return ob is not None and ob.name == self._ob and self._tip in ob.pose.bones
 
-    def heard(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type == "MOUSEMOVE":
-            self._drag(context, event)
-        elif not (event.value == "PRESS" and self._typed.heard(event)) and event.type not in MODIFIERS:
-            # The view may be turned meanwhile, and what plays goes on.
-            return {"PASS_THROUGH"}
-        angle = self._angle_now(event)
+    def follow(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        angle = radians(self.typed.value or 0.0) if self.typed.text else self.snapped(self.dragged, event)
         if angle != self.angle:
             self.angle = angle
             setattr(self._dragged_tip(context), SWIVEL, self._start + angle)
-        self._show(context)
-        return {"RUNNING_MODAL"}
+        typed = f" [{self.typed.text}|]" if self.typed.text else ""
+        self.show(context, f"Swivel: {degrees(self._start + self.angle):.1f}°{typed}", [("0-9: Type Angle", ())])
 
     def confirmed(self, context: bpy.types.Context) -> None:
         key_if_asked(context, self._dragged_tip(context), SWIVEL)
@@ -178,21 +170,12 @@ class ANALYTIC_IK_OT_swivel(DragsInView):
         widest = max(span.length for span in spans)
         return (mouse - centre).dot(line.normalized()) / max(widest, 1.0)
 
-    def _drag(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
-        seen = self._seen(context, event)
-        if seen[1] == self._last[1]:
-            moved = seen[0] - self._last[0]
-            moved = moved if seen[1] else (moved + pi) % tau - pi
-            self._dragged += moved * (PRECISE if event.shift else 1.0)
-        self._last = seen
-
-    def _angle_now(self, event: bpy.types.Event) -> float:
-        if self._typed.text:
-            return radians(self._typed.value or 0.0)
-        if event.ctrl:
-            step = _FINE_STEP if event.shift else _STEP
-            return round(self._dragged / step) * step
-        return self._dragged
+    def moved(self, context: bpy.types.Context, event: bpy.types.Event) -> float:
+        (before, was_edge_on), self._last = self._last, self._seen(context, event)
+        angle, is_edge_on = self._last
+        if is_edge_on != was_edge_on:
+            return 0.0
+        return angle - before if is_edge_on else (angle - before + pi) % tau - pi
 
     def restore(self, context: bpy.types.Context) -> None:
         tip = self._dragged_tip(context)
@@ -201,10 +184,6 @@ class ANALYTIC_IK_OT_swivel(DragsInView):
         else:
             tip.property_unset(SWIVEL)
             tag_pose(tip.id_data)
-
-    def _show(self, context: bpy.types.Context) -> None:
-        typed = f" [{self._typed.text}|]" if self._typed.text else ""
-        self.show(context, f"Swivel: {degrees(self._start + self.angle):.1f}°{typed}", [("0-9: Type Angle", ())])
 
 
 def swivelling_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:

@@ -1,0 +1,85 @@
+"""Clips that are read together get the keys that each of them gets alone."""
+
+from collections.abc import Iterable
+from math import cos, sin
+
+import bpy
+import pytest
+
+from ik_addon.authoring import clip_tracks, snap
+from ik_addon.authoring.rigging import rig_legs
+from ik_addon.bake.collecting import SampledChains
+from ik_addon.rig.blender.clips import clips_of
+
+from ..helpers.empty import empty_scene
+from ..scenes import action_state
+from .characters import AMOUNTS, as_bones, new_character
+
+pytestmark = pytest.mark.versions
+
+
+def keys_of_clips(as_bones: bool, turning: Iterable[str] = ()) -> dict:
+    """The keys in all clips of a character that has been rigged. turning: the clips in which the body turns once."""
+    empty_scene()
+    ob = new_character()
+    body = ob.pose.bones["spine"]
+    for name in turning:
+        ob.animation_data.action = bpy.data.actions[name]
+        for frame, angle in ((1, 0.0), (5, 2.0), (9, 4.0), (12, 5.8)):
+            body.rotation_quaternion = (cos(0.5 * angle), 0.0, sin(0.5 * angle), 0.0)
+            body.keyframe_insert("rotation_quaternion", frame=frame)
+    rig_legs(bpy.context, ob, as_bones=as_bones)
+    # The numbers of slots are drawn by lot.
+    return {
+        action.name: sorted((path, index, state) for (_, path, index), state in action_state(action).items())
+        for action in bpy.data.actions
+    }
+
+
+@pytest.fixture
+def readings(monkeypatch) -> list[int]:
+    """Of how many clips each reading was that was made of several, or of one."""
+    counts, together = [], clip_tracks.controls_in
+
+    def counted(chosen, readings, sampler, parts):
+        counts.append(len(parts))
+        return together(chosen, readings, sampler, parts)
+
+    monkeypatch.setattr(clip_tracks, "controls_in", counted)
+    return counts
+
+
+@as_bones
+@pytest.mark.parametrize(
+    "turning, most, groups", [([*AMOUNTS], 2000, [3]), (["run"], 2000, [1, 2]), ([*AMOUNTS], 1, [1, 1, 1])]
+)
+def test_clips_read_together_are_as_each_alone(as_bones, turning, most, groups, readings, monkeypatch):
+    monkeypatch.setattr(clip_tracks, "_MOST", most)
+    together = keys_of_clips(as_bones, turning)
+    assert sorted(readings) == groups
+    monkeypatch.setattr(clip_tracks.ClipTracks, "of", lambda *_: None)
+    assert keys_of_clips(as_bones, turning) == together
+
+
+def test_a_clip_that_is_not_as_it_was_read_is_stepped_through(readings, monkeypatch):
+    expected, confirmed, stepped = keys_of_clips(False), SampledChains.is_confirmed, []
+
+    def refused(self, context, tips, frames, start=0):
+        is_refused = tips[0].id_data.animation_data.action.name == "run"
+        return not is_refused and confirmed(self, context, tips, frames, start)
+
+    through = snap.stepped
+    monkeypatch.setattr(SampledChains, "is_confirmed", refused)
+    monkeypatch.setattr(snap, "stepped", lambda *given: stepped.append(1) or through(*given))
+    found = keys_of_clips(False)
+    assert stepped == [1] and found.keys() == expected.keys()
+
+
+def test_other_frames_than_those_that_were_read_are_read_alone():
+    ob = new_character()
+    rig_legs(bpy.context, ob)
+    tracks = clip_tracks.ClipTracks(ob, clips_of(ob))
+    tips = [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
+    controls = snap.checked_controls(tips, range(1, 9))
+    frames = tracks._samplers[next(iter(tracks._samplers))].frames
+    assert tracks.of(bpy.context, controls, range(frames.start, frames.stop - 2)) is None
