@@ -600,6 +600,10 @@ LOOP_FAR = OfArmature(
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there{jerk}")
 JOINED_JERK = Part(". The knee of '{tip}' jerks at frame {frame}, {times:.1f} times as much as in either clip")
+JOIN_OUT_OF_REACH = OfBone(
+    "its foot would be {distance} out of reach at frame {frame}. Choose clips whose poses and speeds are more alike "
+    "where they meet."
+)
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")
