@@ -197,7 +197,7 @@ def test_no_knee_jerks_more_in_the_air_than_it_did_or_than_pops(legs):
     clip, truth = walk(legs=legs, fps=24.0, seconds=4.0)
     own, there, planned = on_path(clip, truth, CURVES["circle"] / 2.0, Options(path_stride=1.3))
     # As if it could be seen that they do.
-    jerks, hips, stands = there.clip.jerks / 8.0, there.clip.hips + planned.shifts, truth.any(axis=1)
+    jerks, hips, stands = there.clip.jerks / 4.0, there.clip.hips + planned.shifts, truth.any(axis=1)
     heights = own.sole.places(planned.ankles, planned.feet)[..., 2] - own.sole.floors[:, None]
     calm = calmed(there.clip, jerks, hips, planned.ankles, heights, stands, OPTIONS)
 
@@ -205,11 +205,11 @@ def test_no_knee_jerks_more_in_the_air_than_it_did_or_than_pops(legs):
         found = np.abs(unexpected(bends_of(clip, np.linalg.norm(ankles - hips, axis=2)), clip.fps)) - jerks
         return found[~stands].max()
 
-    assert excess(calm) < 0.6 * excess(planned.ankles)
+    assert excess(calm) < 1e-6
     assert not (calm - planned.ankles)[stands].any()
     found = own.sole.places(calm, planned.feet)[..., 2] - own.sole.floors[:, None]
     assert (found > np.minimum(heights, 0.0) - 1e-9).all()
-    assert excess(planned.ankles) > 0.0
+    assert excess(planned.ankles) > 0.02
 
 
 def test_the_body_of_a_walk_does_not_bob_in_bends_nor_with_long_steps():
