@@ -42,7 +42,7 @@ def test_bones_that_have_become_points():
     ob = person()
     ob.data.transform(Matrix.Scale(0.0, 4))
     update()
-    with pytest.raises(ChainError, match="Armature 'person': bone '.+' has no length. Lengthen it in Edit Mode"):
+    with pytest.raises(ChainError, match=r"Armature 'person': bone '.+' has no length. Lengthen it in Edit Mode"):
         api.grab(ob, "hips", Vector())
 
 
