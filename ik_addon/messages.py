@@ -1094,6 +1094,7 @@ SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy 
 # Grab
 
 NO_LIMB_TO_GRAB = OfArmature("no legs or arms were found. Rotate its bones instead.")
+BONE_TO_LENGTHEN = OfArmature("bone '{bone}' has no length. Lengthen it in Edit Mode.")
 NO_HIPS_TO_GRAB = OfArmature("no bone carries all of its limbs. Parent its limbs to one body.")
 GRAB_CONSTRAINED = Refusal(
     "Bone '{bone}' is moved by its constraint '{constraint}'. Grab its control, or mute that constraint."
