@@ -11,8 +11,8 @@ from .characters import CHARACTERS, ranges_of
 pytestmark = [pytest.mark.versions, pytest.mark.slow]
 
 FILES = {
-    # By name: how many clips, and those in which no foot stands, which are too short, whose feet stand already, or which
-    # planting would make worse.
+    # By name: how many clips, and those in which no foot stands, which are too short, whose feet stand already, or
+    # which planting would make worse.
     "Fox.glb": (3, {"Survey", "Walk"}),
     "RobotExpressive.glb": (
         14,
