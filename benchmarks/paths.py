@@ -19,7 +19,6 @@ import numpy as np
 import ik_addon
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.along_path import AlongPath, along_path, brought
-from ik_addon.planting.feet.anchors import anchors_of, joined
 from ik_addon.planting.feet.clip import LegMotion, applied
 from ik_addon.planting.feet.contacts import Ground, sole_of
 from ik_addon.planting.feet.curves import slope
@@ -68,8 +67,7 @@ class Source:
 
     def walk(self) -> Walk:
         """It, as a walk."""
-        sole = sole_of(self.clip)
-        return Walk(self.clip, sole, anchors_of(self.clip, sole, joined(self.clip, sole, self.contacts), None))
+        return Walk(self.clip, sole_of(self.clip), self.contacts)
 
 
 def source_of(name: str, captured: LegMotion) -> Source | None:

@@ -323,7 +323,7 @@ NO_BODY = OfArmature(
 CONTROL_ON_BODY = OfBone(
     "it carries the legs and their control {control} too. Parent that control to something that the body does not move."
 )
-PATH_GONE = Refusal("Path '{object}': the scene has no such object. Choose a curve in Plant Feet.")
+PATH_GONE = Refusal("Path '{object}': the scene has no such object. Choose one of its curves.")
 PATH_NO_CURVE = Refusal("Path '{object}': it is no curve. Choose a curve.")
 PATH_WITHOUT_LENGTH = Refusal("Path '{object}': its curve has no length. Draw it on.")
 PATH_ON_BODY = Refusal("Path '{object}': it moves with armature '{armature}'. Clear its parent.")
@@ -399,6 +399,11 @@ MATCH_PLANTED = OfArmature(
     "its action was planted. Assign the action that it was made from, and plant again after matching."
 )
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
+FRAMES_WITHOUT_KEYS = Refusal("Frames {first}-{last} have no keys, which are at {start}-{end}. Set other frames.")
+PATH_BEYOND_KEYS = Refusal(
+    "Frames {first}-{last} go on beyond the keys at {start}-{end}. Set End to {end}, or make the keys cyclic in the "
+    "Graph Editor."
+)
 
 # What wins over a chain, and over keys
 
@@ -595,6 +600,10 @@ LOOP_FAR = OfArmature(
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there{jerk}")
 JOINED_JERK = Part(". The knee of '{tip}' jerks at frame {frame}, {times:.1f} times as much as in either clip")
+JOIN_OUT_OF_REACH = OfBone(
+    "its foot would be {distance} out of reach at frame {frame}. Choose clips whose poses and speeds are more alike "
+    "where they meet."
+)
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")
@@ -805,9 +814,9 @@ CLIP_GROWN = Refusal(
 ENGINE_RATE = Refusal(
     "{engine} takes a whole number of frames a second, and the scene has {fps:g}. Choose 24, 30 or 60."
 )
-ENGINE_OPEN_LOOP = Refusal("The ends are {percent:.1f}% of a leg apart. If it is a loop, click Make Loop.")
+ENGINE_OPEN_LOOP = Refusal("The ends are {percent:.1f}% of a leg apart. If it is a loop, close it with Make Loop.")
 ENGINE_ROOT_STAYS = Refusal(
-    "The body travels by {distance:.3g} without the root bone '{bone}': engines see no root motion. Click Root Motion."
+    "The body travels by {distance:.3g} without the root bone '{bone}': engines see no root motion. Use Root Motion."
 )
 ENGINE_OBJECT_MOVES = Refusal(
     "Armature '{armature}' moves as an object: engines read root motion from a bone. Choose Bone in Root Motion."
@@ -982,6 +991,7 @@ KEPT_IN_BLEND = Clause(
 )
 HOLDS_ONE_CLIP = Clause("'{output}' holds one clip. Use --clips current, or another format.")
 FRAMES_OF_CURRENT = Clause("--frames and --step are of the current clip. Leave them out, or use --clips current.")
+GROUND_WITHOUT_NAME = Clause("--ground object needs the name of a mesh object. Add --ground-object NAME.")
 NO_LINES = Clause("'{text}' is not a range of lines. Write the first and last as 1-100.")
 LINES_OF_LIST = Clause("--lines are those of a list. Add --files-from.")
 FILES_AND_LIST = Clause("both FILE and --files-from are given. Leave one of them out.")
@@ -1005,7 +1015,7 @@ IS_NOT_A_FILE = Clause("it is a device or a pipe. Name a file.")
 NO_KNOWN_FORMAT = Clause("it is in none of the formats {formats}. Name a file of one of them.")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file. Name a file that Blender saved.")
 NOT_OPENED = Clause("Blender cannot open it ({reason}). Take its backup (.blend1), or save it again.")
-NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Open it in Blender, or export it again.")
+NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Export it again, or in another format.")
 NO_DECODER = Clause(
     "it is compressed with {compression}, which Blender as a Python package cannot read. Use Blender itself (blender "
     "--command analytic_ik), or export it without compression."
@@ -1084,6 +1094,7 @@ SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy 
 # Grab
 
 NO_LIMB_TO_GRAB = OfArmature("no legs or arms were found. Rotate its bones instead.")
+BONE_TO_LENGTHEN = OfArmature("bone '{bone}' has no length. Lengthen it in Edit Mode.")
 NO_HIPS_TO_GRAB = OfArmature("no bone carries all of its limbs. Parent its limbs to one body.")
 GRAB_CONSTRAINED = Refusal(
     "Bone '{bone}' is moved by its constraint '{constraint}'. Grab its control, or mute that constraint."

@@ -184,7 +184,9 @@ def muted_driver(rig: Rig) -> None:
 @change()
 def muted_nla_target(rig: Rig) -> None:
     push_down(rig.target.ob, mute=False)
-    rig.target.ob.animation_data.nla_tracks[0].mute = True
+    # If nothing moves it there is no track.
+    for track in data.nla_tracks if (data := rig.target.ob.animation_data) else ():
+        track.mute = True
 
 
 @change()

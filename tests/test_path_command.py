@@ -93,6 +93,19 @@ def test_what_is_no_path_is_refused(folder, capsys, path, status, said):
     assert not (folder / "out.blend").exists()
 
 
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        ("1-200", "Frames 1-200 go on beyond the keys at 1-91. Set End to 91, or make the keys cyclic"),
+        ("300-400", "Frames 300-400 have no keys, which are at 1-91. Set other frames"),
+    ],
+)
+def test_who_has_no_keys_walks_nowhere(folder, capsys, frames, said):
+    assert plant(folder, str(folder / "way.json"), "out.blend", "--frames", frames) == 1
+    assert said in capsys.readouterr().err
+    assert not (folder / "out.blend").exists()
+
+
 def test_a_name_is_that_of_a_curve_in_the_file(folder, capsys):
     assert plant(folder, "Street") == 1
     assert "Path 'Street': the scene has no such object" in capsys.readouterr().err

@@ -106,7 +106,7 @@ def test_a_capture_comes_back_planted_in_each_format(folder, run):
     content = (folder / "walk.bvh").read_bytes()
     done = run("plant", "walk.bvh", "--output", "walk.blend", "--report", "r.json", "--quiet", cwd=folder)
     if done is not None:
-        assert "walk.bvh: LeftLeg: " in done.stdout and " contacts, slide " in done.stdout
+        assert "walk.bvh: walk: LeftLeg: " in done.stdout and " contacts, slide " in done.stdout
         assert done.stderr == ""
     run("plant", "walk.bvh", "--output-dir", "out", cwd=folder)
     run("plant", "walk.bvh", "--output-dir", "out", "--format", "glb", cwd=folder)
@@ -367,6 +367,7 @@ def test_files_without_motion_count_apart(folder, capsys):
         ("plant {0}/walk.bvh {0}/still.blend --output {0}/out.blend", "--output takes one FILE"),
         ("plant {0}/a.bvh {0}/a.fbx --output-dir {0}/out --format glb", "would both be saved to"),
         ("plant {0}/walk.bvh --output {0}/out.blend --ground sea", "invalid choice"),
+        ("plant {0}/walk.bvh --output {0}/out.blend --ground object", "Add --ground-object NAME"),
     ],
 )
 def test_bad_usage_is_told(folder, capsys, arguments, sentence):

@@ -33,12 +33,13 @@ from ..rig.blender.rotations import (
 )
 from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import path_of, settings_of, target_and_pole
-from ..rig.model.limb import Limb, chain_bones, fk_joints, hinge_armature
+from ..rig.model.limb import Wishes, chain_bones, fk_joints, hinge_armature
 from ..rig.model.limb_model import hinges_of, joints_of, posed
+from ..rig.model.limb_now import Limb, solve_limb
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
 from ..rig.pose.following import follow_limbs
 from ..rig.pose.reading import SceneReader, check_targets
-from ..rig.pose.solving import solve_limb, tell
+from ..rig.pose.solving import tell
 from ..rig.pose.track_reading import are_even
 from ..rig.pose.track_solving import Reading, solve_tracks
 from ..solvers import ChainError
@@ -46,6 +47,7 @@ from ..solvers.arrays import components_last, conjugate, multiply
 from ..solvers.bending import is_straight
 from ..solvers.chain import uneased
 from ..solvers.rows import start_rows
+from ..solvers.vectors import STRAIGHT
 from .placing import BEYOND, Control, Placer, check_control
 
 BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
@@ -154,18 +156,54 @@ class _FkPlane(NamedTuple):
     """What gives a chain its FK pose, over n frames.
 
     targets: (n, 3), of its end. knees, sides: (n, 3), a point of the plane in which it bends as a whole, and the unit
-    vector from there to a pole. lengths: (n,), of the chain.
+    vector from there to a pole. lengths: (n,), of the chain. roots, alongs: (n, 3), where it begins, and the unit
+    vector from there to its end. bulges: (n,), how far its inner joints lie to that side, all together.
     """
 
     targets: np.ndarray
     knees: np.ndarray
     sides: np.ndarray
     lengths: np.ndarray
+    roots: np.ndarray
+    alongs: np.ndarray
+    bulges: np.ndarray
 
     def pole_reach(self, present: float, row: int = 0) -> float:
         """How far from the knee a pole is put that is so far from it at a row."""
         nearest, farthest = (share * float(self.lengths[_row(row, self.lengths)]) for share in POLE_DISTANCES)
         return min(max(present, nearest), farthest)
+
+    def off_midway(self, poles: np.ndarray) -> np.ndarray:
+        """How far from the middle of its way a pole has to be halfway from each row to the next, (n, 3); NaN where it
+        may go straight. poles: (n, 3).
+
+        The side of a leg that passes through straight, or of a hind leg through an S, turns within a frame, and by how
+        much at its half the bulges tell: what bulges changes evenly.
+        """
+        away = poles - self.roots
+        ahead = (away * self.alongs).sum(axis=-1, keepdims=True) * self.alongs
+        aside = np.linalg.norm(away - ahead, axis=-1, keepdims=True)
+        along = _unit(_midway(self.alongs))
+        bulge = _midway(self.sides * np.maximum(self.bulges, STRAIGHT**2 * self.lengths)[:, None])
+        side = _unit(bulge - along * (bulge * along).sum(axis=-1, keepdims=True))
+        wanted = _midway(self.roots + ahead) + side * _midway(aside)
+        turning = (self.sides[1:] * self.sides[:-1]).sum(axis=-1) < _TURNING
+        found = np.full(poles.shape, np.nan)
+        found[:-1][turning] = (wanted - _midway(poles))[turning]
+        return found
+
+
+_TURNING = 0.9
+"""Cosine of the angle by which a chain's side turns from one frame to the next below which a pole is led around it."""
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Unit vectors (n, 3); of two opposite directions none is in the middle, and what comes out is not looked at."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny)
+
+
+def _midway(rows: np.ndarray) -> np.ndarray:
+    return 0.5 * (rows[1:] + rows[:-1])
 
 
 def _fk_plane(joints: np.ndarray, hinges: np.ndarray, softness: np.ndarray) -> _FkPlane:
@@ -181,7 +219,9 @@ def _fk_plane(joints: np.ndarray, hinges: np.ndarray, softness: np.ndarray) -> _
     target = np.where((wanted != distance)[:, None], root + along * wanted[:, None], end)
     # The knees of a longer chain lie beside the plane in which it bends as a whole.
     knee, normal = joints[:, 1] if joints.shape[1] > 2 else root, np.cross(side, along)
-    return _FkPlane(target, knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True), side, length)
+    knee = knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True)
+    bulge = ((joints[:, 1:-1] - root[:, None]).sum(axis=1) * side).sum(axis=-1)
+    return _FkPlane(target, knee, side, length, root, along, bulge)
 
 
 def fk_goal(
@@ -193,25 +233,31 @@ def fk_goal(
     plane = _fk_plane(joints, hinges, np.array([softness]))
     target_armature, knee = Vector(plane.targets[0]), Vector(plane.knees[0])
     if pole not in reaches:
-        present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
+        present = (limb.wishes.pole - knee).length if limb.wishes.pole else 0.0
         reaches[pole] = plane.pole_reach(present)
     pole_armature = knee + Vector(plane.sides[0]) * reaches[pole]
-    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
+    wishes = Wishes(target_armature, pole_armature)
     target_world, pole_world = placer.world_of(target), placer.world_of(pole)
-    if ends:
-        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
-        world = rotation_in(limb.world)
+    if limb.riding and limb.held:
+        foot, (present, *_) = limb.riding[0], limb.placed(limb.wishes)[1]
+        own = foot.orientation(foot.pose_armature)
+        wishes = replace(wishes, orientation=own @ limb.held.inverted())
+        turn, world = own @ present.inverted(), rotation_in(limb.world)
         target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
-    goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
+    goal = replace(limb, settings=replace(limb.settings, foot_roll=0.0), wishes=wishes)
     return goal, {target: target_world, pole: pole_world}
 
 
-def key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) -> None:
-    """Key controls in their current actions."""
+def key_controls(
+    samples: dict[Control, list[tuple[Raw, ...]]], frames: range, slopes: Mapping[Control, np.ndarray]
+) -> None:
+    """Key controls in their current actions. slopes: of locations, see `ControlTracks`."""
     by_object: dict[bpy.types.Object, list[BoneKeys]] = {}
     for control, rows in samples.items():
         keys = [keys_of(control.bone, mode, [row[k] for row in rows], frames) for k, mode in enumerate(control.modes)]
+        if control in slopes:
+            keys[0] = replace(keys[0], slopes=slopes[control] / np.diff(keys[0].frames).mean())
         by_object.setdefault(control.ob, []).extend(keys)
     for ob, keys in by_object.items():
         write_keys(ob, keys, "CURRENT")
@@ -234,11 +280,14 @@ class ControlTracks(NamedTuple):
     """What the channels of targets and poles hold at each frame so that chains show their FK pose.
 
     missed, lengths: by tip, how far a joint is off at most, chain lengths, and how long the chain is, world units.
+    slopes: (n, 2, 3), of the locations of poles that do not go straight from each key to the next, by step, see
+    `BoneKeys`.
     """
 
     samples: Samples
     missed: dict[str, float]
     lengths: dict[str, float]
+    slopes: dict[Control, np.ndarray]
 
 
 def controls_over(context: bpy.types.Context, chosen: Chosen, frames: range) -> ControlTracks | None:
@@ -263,7 +312,7 @@ def controls_in(
     """Where controls have to be in clips that were read one after the other, counts: each of so many frames; None where
     that cannot be told of one of them."""
     parts = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts, strict=True)]
-    found = [ControlTracks({}, {}, {}) for _ in parts]
+    found = [ControlTracks({}, {}, {}, {}) for _ in parts]
     goals = []
     for tip, (target, pole) in chosen.items():
         reading = readings[ChainName(tip.id_data.name_full, tip.name)]
@@ -272,7 +321,7 @@ def controls_in(
         world, armature = reading.goal.to_world, sampler.worlds(tip.id_data)
         # Of what carries the chain, in its armature.
         scales = np.cbrt(np.abs(np.linalg.det(world[:, :3, :3]) / np.linalg.det(armature[:, :3, :3])))
-        goal, length = _fk_goal(reading, scales, parts)
+        goal, length, off = _fk_goal(reading, scales, parts)
         turns = multiply(turns_in(world), goal.goal.orientations) if target.turns else None
         for control, places, own in ((target, goal.goal.targets, turns), (pole, goal.goal.poles, None)):
             rows = channels_over(control, _in_world(world, places), own, sampler, _rotation(control), parts)
@@ -280,6 +329,13 @@ def controls_in(
                 return None
             for part, tracks in zip(parts, found, strict=True):
                 tracks.samples[control] = rows[part]
+        slopes = _slopes(pole, _in_world(world, goal.goal.poles), _in_world(world, goal.goal.poles + off), sampler)
+        for part, tracks in zip(parts, found, strict=True):
+            own = slopes[part].copy()
+            # What comes after a clip is another clip.
+            own[0, 0] = own[-1, 1] = np.nan
+            if not np.isnan(own).all():
+                tracks.slopes[pole] = own
         size = length * scales
         for part, tracks in zip(parts, found, strict=True):
             last, carried = part.stop - 1, Matrix(armature[_row(part.stop - 1, armature)])
@@ -291,6 +347,23 @@ def controls_in(
         for part, tracks in zip(parts, found, strict=True):
             tracks.missed[tip.name] = float((off[part] if len(off) > 1 else off).max())
     return found
+
+
+def _slopes(control: Control, places: np.ndarray, midway: np.ndarray, sampler: Sampler) -> np.ndarray:
+    """The slopes (n, 2, 3) with which a control that is at places (n, 3) of the world comes by as far from the middle
+    of its way to each next one as `midway` (n, 3) is from them; NaN where that is."""
+    slopes, turning = np.full((len(places), 2, 3), np.nan), ~np.isnan(midway).any(axis=1)
+    if turning.any():
+        rows = (
+            channels_over(control, each, None, sampler, ())
+            for each in (places, np.where(turning[:, None], midway, places))
+        )
+        at, off = (np.array([own[0] for own in each or ()], float) for each in rows)
+        starts = np.flatnonzero(turning)
+        way, aside = at[starts + 1] - at[starts], 4.0 * (off - at)[starts]
+        # A cubic curve is in its middle an eighth of the difference of its slopes beside that of its ends.
+        slopes[starts, 1], slopes[starts + 1, 0] = way + aside, way - aside
+    return slopes
 
 
 def _row(k: int, rows: np.ndarray) -> int:
@@ -315,8 +388,9 @@ def _has_deltas(ob: bpy.types.Object) -> bool:
     return any(ob.delta_location) or turned or tuple(ob.delta_scale) != (1.0, 1.0, 1.0)
 
 
-def _fk_goal(reading: Reading, sizes: np.ndarray, parts: Sequence[slice]) -> tuple[Reading, np.ndarray]:
-    """The chain with the goal that gives its FK pose, and how long it is (n), in the space of its root's parent.
+def _fk_goal(reading: Reading, sizes: np.ndarray, parts: Sequence[slice]) -> tuple[Reading, np.ndarray, np.ndarray]:
+    """The chain with the goal that gives its FK pose; how long it is (n), in the space of its root's parent; and there
+    how far its pole has to be off the middle of its way, see `_FkPlane.off_midway`.
 
     sizes: (n), how much that is scaled: in each part a pole keeps its first distance in the armature's space.
     """
@@ -334,14 +408,16 @@ def _fk_goal(reading: Reading, sizes: np.ndarray, parts: Sequence[slice]) -> tup
     if model.foot is not None:
         orientations = multiply(fk.turns[:, model.own], conjugate(np.array([model.foot.held])))
     settings = reading.goal.settings | {name: np.array([value]) for name, value in BEND_SETTINGS.items()}
+    poles = knee + plane.sides * (reaches / sizes)[:, None]
     goal = replace(
         reading.goal,
         targets=np.broadcast_to(plane.targets, (count, 3)),
-        poles=knee + plane.sides * (reaches / sizes)[:, None],
+        poles=poles,
         orientations=orientations,
         settings=settings | {"influence": np.ones(1)},
     )
-    return replace(reading, goal=goal), plane.lengths
+    off = plane.off_midway(poles) if len(knee) == count else np.full((count, 3), np.nan)
+    return replace(reading, goal=goal), plane.lengths, off
 
 
 def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -1,10 +1,11 @@
 """Between FK and IK: snap one to the other, in one clip or several, and switch without a jump."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
 import bpy
+import numpy as np
 
 from .. import messages
 from ..bake.clips import Chosen, clips_made
@@ -19,10 +20,10 @@ from ..rig.data.settings import path_of, set_to, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live.state import unseen
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import Limb, chain_bones, fk_joints
+from ..rig.model.limb import chain_bones, fk_joints
+from ..rig.model.limb_now import Limb, solve_limb
 from ..rig.model.order import ChainName, KnownOrders
 from ..rig.pose.posing import write_fk
-from ..rig.pose.solving import solve_limb
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .clip_tracks import ClipTracks
@@ -46,12 +47,14 @@ from .placing import Control, Placer, depth
 class Snapped:
     """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
 
-    lengths: of the chains of these tips, in world units. poles: the pole targets that were made.
+    lengths: of the chains of these tips, in world units. poles: the pole targets that were made. slopes: with which
+    the keys of pole targets lead around chains, see `ControlTracks`.
     """
 
     missed: dict[str, float] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
     poles: list[Control] = field(default_factory=list)
+    slopes: dict[Control, np.ndarray] = field(default_factory=dict)
 
 
 def targets_snapped(
@@ -77,7 +80,7 @@ def targets_snapped(
         armatures = dict.fromkeys(tip.id_data for tip in tips)
         clips = [clip for clip in map(playing_clip, armatures if frames else ()) if clip is not None]
         with all_or_nothing([control.ob for control in samples], keys=True, actions=[clip.action for clip in clips]):
-            _keep(tips, samples, frames)
+            _keep(tips, samples, frames, done.slopes)
             return done
 
 
@@ -93,12 +96,15 @@ def motion_snapped(
     done.poles = leave_to_poles(context, tips, controls)
     with unseen():
         samples = yield from _snap_controls(context, tips, controls, frames, done, clips)
-        _keep(tips, samples, frames)
+        _keep(tips, samples, frames, done.slopes)
     return done
 
 
 def _keep(
-    tips: Sequence[bpy.types.PoseBone], samples: dict[Control, list[tuple[Raw, ...]]], frames: range | None
+    tips: Sequence[bpy.types.PoseBone],
+    samples: dict[Control, list[tuple[Raw, ...]]],
+    frames: range | None,
+    slopes: Mapping[Control, np.ndarray],
 ) -> None:
     """Key controls where they were put; without frames they are there."""
     for ob in dict.fromkeys(tip.id_data for tip in tips):
@@ -106,7 +112,7 @@ def _keep(
             let_controls_play(ob)
         tag_pose(ob)
     if frames is not None:
-        key_controls(samples, frames)
+        key_controls(samples, frames, slopes)
 
 
 def leave_to_poles(
@@ -139,7 +145,7 @@ def _snap_controls(
     if frames is not None:
         sampled = (clips and clips.of(context, controls, frames)) or controls_over(context, controls, frames)
         if sampled is not None:
-            samples, done.missed, done.lengths = sampled
+            samples, done.missed, done.lengths, done.slopes = sampled
             yield len(frames), len(frames)
             return samples
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}

@@ -132,7 +132,7 @@ class FootCertificate:
 class Certificate:
     """What a report says of one file, of one armature of it, or of one of its clips.
 
-    clip: the name of that clip; "": of what played.
+    clip: the name of that clip; "": of what played. engine: sentences on what a game engine does not take as it is.
     """
 
     file: str
@@ -143,6 +143,7 @@ class Certificate:
     chains: tuple[ChainCertificate, ...]
     feet: tuple[FootCertificate, ...] = ()
     clip: str = ""
+    engine: tuple[str, ...] = ()
 
     @property
     def baked(self) -> bool:
@@ -165,9 +166,9 @@ class Certificate:
 
     @property
     def verdicts(self) -> list[tuple[bool, str]]:
-        """Whether all is well, and sentences that say so or why not: of targets, of bends, of feet."""
+        """Whether all is well, and sentences that say so or why not: of targets, of bends, of feet, of the engine."""
         chains = (verdict_on_targets(self), verdict_on_bends(self)) if self.chains or not self.feet else ()
-        return [*filter(None, chains), *verdicts_on_feet(self)]
+        return [*filter(None, chains), *verdicts_on_feet(self), *((False, warning) for warning in self.engine)]
 
 
 @lru_cache(maxsize=8)
@@ -189,7 +190,8 @@ def certificate_of(file: dict) -> Certificate:
     seconds, clip = _number(file["seconds"]), _text(file.get("clip", ""))
     chains = tuple(_chain(chain, clip) for chain in file["chains"])
     feet = tuple(_foot(foot, clip) for foot in file.get("feet", ()))
-    return Certificate(_text(file.get("file", "")), first, last, step, seconds, chains, feet, clip)
+    engine = tuple(_text(warning) for own in file.get("engine", ()) for warning in own["warnings"])
+    return Certificate(_text(file.get("file", "")), first, last, step, seconds, chains, feet, clip, engine)
 
 
 def _chain(chain: dict, clip: str) -> ChainCertificate:
@@ -344,6 +346,8 @@ def faults_words(certificate: Certificate) -> str:
     words = [SHORT[each] for each in (*kinds, *faults)]
     if any(not foot.contacts for foot in certificate.feet):
         words.append("no contact")
+    if certificate.engine:
+        words.append("engine")
     if not words and not certificate.is_sound:
         words.append("misses" if any(chain.frames for chain in certificate.chains) else "switched off")
     return ", ".join(words)

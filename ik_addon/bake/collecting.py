@@ -18,15 +18,16 @@ from ..rig.live.handler_lists import others_handle_frames
 from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.body import body_channels
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import link_bones, missed_world, scaled_bones
+from ..rig.model.limb import link_bones, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
+from ..rig.model.limb_now import missed_world
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.planned import asked_now, is_confirmed
+from ..rig.pose.planned import asked_now
 from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
-from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each, solve_tracks
+from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
 from .limb_keys import ShownChain
@@ -204,8 +205,8 @@ def sampled_chains(
     chains = {name: planned[name] for name in names}
     readings = _sampled(chains, count, sampler)
     # What is no number is told by whoever steps through the frames.
-    finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
-    return SampledChains(chains, readings) if len(readings) == len(chains) and all(finite) else None
+    sound = len(readings) == len(chains) and all(own.sound.all() for own in readings.values())
+    return SampledChains(chains, readings) if sound else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,16 +229,17 @@ class SampledChains:
     def _is_confirmed_at(self, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
         confirmed = _confirmed_at(self.chains, self.readings, k, depsgraph)
         return len(confirmed) == len(self.chains) and all(
-            _ends_there(own.at(k), depsgraph) for own in self.readings.values()
+            _ends_there(own, k, depsgraph) for own in self.readings.values()
         )
 
 
-def _ends_there(reading: Reading, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether the FK pose of a chain at one frame ends where Blender evaluates it."""
-    model, world = reading.model, reading.goal.to_world[0]
+def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether the FK pose of a chain at one of its rows ends where Blender evaluates it."""
+    model, tracks = reading.model, (reading.goal.to_world, joints_of(reading.model, reading.fk))
+    world, joints = (rows[min(k, len(rows) - 1)] for rows in tracks)
     evaluated = _object(model).evaluated_get(depsgraph)
     end = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
-    joints = joints_of(model, reading.fk)[0] @ world[:3, :3].T + world[:3, 3]
+    joints = joints @ world[:3, :3].T + world[:3, 3]
     length = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
     return bool(np.linalg.norm(end - joints[-1]) < _SAME_END * (length + np.abs(end).max()))
 
@@ -274,12 +276,7 @@ def _confirmed_at(
         body = reading.model.body
         groups.setdefault((name.armature, body.name) if body else name, []).append(name)
     for names in groups.values():
-        reader, name = scene.armature(_object(readings[names[0]].model)), names[0]
-        if readings[name].model.body is None:
-            # Where it shall go is told without its FK pose.
-            if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
-                confirmed[name] = readings[name]
-            continue
+        reader = scene.armature(_object(readings[names[0]].model))
         try:
             asked = asked_now(reader, [chains[name] for name in names])
         except ChainError:
@@ -396,13 +393,15 @@ def _solved(
 ) -> dict[ChainName, Motion]:
     """The motions, with those of planned chains as their readings make them. known: those solved before."""
     others = [name for name in readings if name not in known]
-    try:
-        solved = known | dict(zip(others, solve_tracks([readings[name] for name in others]), strict=True))
-        poses = [solved[name] for name in readings]
-    except ChainError as error:
-        raise _named(readings, frames) or error from error
-    for (name, reading), pose in zip(readings.items(), poses, strict=True):
-        motion, model = motions[name], reading.model
+    solved = known | dict(zip(others, solve_each([readings[name] for name in others]), strict=True))
+    # The first frame, and there the first chain.
+    for name in sorted(readings, key=lambda name: readings[name].sound.argmin()):
+        error, frame = solved[name], frames[readings[name].sound.argmin()]
+        if isinstance(error, ChainError):
+            names = {"frame": frame, "bone": name.tip, "armature": name.armature}
+            raise ChainError(messages.FRAME_UNSOLVED(**names, refusal=error)) from error
+    for name, reading in readings.items():
+        motion, model, pose = motions[name], reading.model, solved[name]
         motion.numbers = [_numbers(reading, pose, motion, k) for k in range(len(motion.bones))]
         scales = dict(zip((bone for bone, _ in model.scaled), reading.fk.lengthening, strict=True))
         motion.fk_scales, motion.stretches = [scales[bone] for bone in motion.scaled if scales], pose.stretches
@@ -419,18 +418,6 @@ def _solved(
 def shown_track(reading: Reading, pose: PoseTrack) -> FkTrack:
     """The chain as Blender will show it: its rotations are numbers of single precision."""
     return posed(reading.model, reading.fk, pose.rotations.astype(np.float32).astype(float), pose.stretches)
-
-
-def _named(readings: dict[ChainName, Reading], frames: range) -> ChainError | None:
-    """The error of the first frame and chain that cannot be solved."""
-    for k, frame in enumerate(frames):
-        for name, reading in readings.items():
-            try:
-                solve_tracks([reading.at(k)])
-            except ChainError as error:
-                names = {"frame": frame, "bone": name.tip, "armature": name.armature}
-                return ChainError(messages.FRAME_UNSOLVED(**names, refusal=error))
-    return None
 
 
 def _numbers(reading: Reading, pose: PoseTrack, motion: Motion, k: int) -> np.ndarray:

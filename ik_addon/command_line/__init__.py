@@ -84,18 +84,22 @@ def process(file: Path, options: argparse.Namespace) -> list[dict]:
         for line in [] if options.quiet else traceback.format_exc().splitlines():
             remark(line)
         return [failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
+    several = len({chain["armature"] for entry in entries for chain in entry["chains"]}) > 1
     for entry in entries:
-        _say_entry(file, entry)
+        _say_entry(file, entry, several)
     for reason in dict.fromkeys(entry["error"] for entry in entries if "left_out" in entry and entry["error"]):
         complain(file, reason)
     return [{**entry, "file": str(file)} for entry in entries]
 
 
-def _say_entry(file: Path, entry: dict) -> None:
-    """Print what was measured in a file, or in a clip of it."""
+def _say_entry(file: Path, entry: dict, several: bool) -> None:
+    """Print what was measured in a file, or in a clip of it. several: armatures, which are named."""
     whose = messages.OF(whose=file, said=entry["clip"]) if "clip" in entry else file
-    lines = [words(chain) for chain in entry["chains"]] + [foot_words(foot) for foot in entry.get("feet", ())]
-    lines += [metric_words(metrics) for metrics in entry.get("metrics", ())]
+    for kind, say_it in (("chains", words), ("feet", foot_words)):
+        for own in entry.get(kind, ()):
+            line = messages.OF(whose=own["armature"], said=say_it(own)) if several else say_it(own)
+            say(messages.OF(whose=whose, said=line))
+    lines = [metric_words(metrics) for metrics in entry.get("metrics", ())]
     if "left_out" in entry:
         lines.append(messages.CLIP_LEFT_OUT(why=messages.as_part(entry["left_out"])))
     for line in lines:

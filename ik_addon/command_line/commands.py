@@ -23,6 +23,7 @@ from ..bake.stepping import finish, in_time
 from ..native.making import make_native
 from ..planting.feet.options import SHOWN, Options
 from ..planting.scene.checking import clips_checked
+from ..planting.scene.limbs import check_frames
 from ..planting.scene.plant import Ground, StaysAsItIsError
 from ..planting.scene.reading import legs_of
 from ..planting.scene.whole_clip import NothingToPlantError, clips_planted
@@ -56,6 +57,12 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     clips = clips_asked(options, armatures, not keeps_chains and output.suffix.lower() not in ONE_CLIP)
     controls = [(ob, controls_of_chains(ob)) for ob in armatures]
     frames, grown = frames_asked(options), {ob: grown_clips(ob) for ob in armatures}
+    if options.frames:
+        try:
+            check_frames([*armatures, *(control.ob for _, own in controls for control in own)], frames, on_path=False)
+        except ChainError as error:
+            # Something else may move them there.
+            complain(file, error)
     with shown(file.name, len(frames)) as progress:
         steps = clips_baked(bpy.context, chains, **settings, clips=clips, frames=frames, strips=True)
         report = finish(in_time(steps), progress)

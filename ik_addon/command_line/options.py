@@ -183,6 +183,8 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
         options.limbs = _limbs_in(options.limbs, options)
     if getattr(options, "clips", None) == "all" and (options.frames or getattr(options, "step", None)):
         options.usage_error(messages.FRAMES_OF_CURRENT())
+    if getattr(options, "ground", None) == "OBJECT" and not options.ground_object:
+        options.usage_error(messages.GROUND_WITHOUT_NAME())
     take_lines(options)
     if outputs:
         # A folder that has no name of its own, as ".", is told of when its turn comes.

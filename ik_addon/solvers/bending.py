@@ -321,4 +321,5 @@ def link_rotations(chain: Chain, solution: Solution) -> list[Quaternion]:
 
 def blend(fk: Quaternion, ik: Quaternion, influence: float) -> Quaternion:
     """The rotation at `influence` (0 to 1) on the shortest way from `fk` to `ik`."""
-    return fk.slerp(ik, influence)
+    # Between rotations that are close mathutils goes straight, and comes out short by up to 1e-5.
+    return fk.slerp(ik, influence).normalized()

@@ -51,6 +51,9 @@ SPEED_TIME = 0.1
 _JERK = 1.25
 """Times as much as in either clip a knee may change its speed before it is worth a word."""
 
+_SHORT = 0.01
+"""Part of a leg by which it may reach less far than its foot is, beyond what it does in either clip."""
+
 
 @dataclass(frozen=True)
 class _Joint:
@@ -203,14 +206,34 @@ def _rows_of(
     }
     for control, channels in rows_for(film, wanted).items():
         rows[control] |= channels
+    goes = wanted[body] @ np.linalg.inv(film.world(body))
     for k, leg in enumerate(legs):
         path = path_to(leg, hips)
+        _check_reach(joint, feet, k, leg, goes, film.frames)
         if path and leg.tip not in live:
             own, later = (foot_poses(clip, k) for clip in feet)
             made, seen = joint.passed(own, later, k), np.array(joint.joined(own, later))
             turns = made[:, :3, :3] @ seen[:, :3, :3].swapaxes(1, 2)
             rows |= rows_of_leg(film, FootGoal(leg, path, made[:, :3, 3], turns), wanted[body], rows)
     return rows
+
+
+def _check_reach(
+    joint: _Joint, feet: tuple[LegMotion, LegMotion], k: int, leg: Leg, goes: np.ndarray, frames: range
+) -> None:
+    """Raise ChainError where a leg does not reach its foot as it does in both clips. goes: (T, 4, 4), the body's way
+    from where it was seen."""
+    reach = float(feet[0].reaches[k])
+    hips = np.array(joint.joined(*(clip.hips[k] for clip in feet)))
+    hips = applied(goes[:, :3, :3], hips) + goes[:, :3, 3]
+    before, after = (foot_poses(clip, k) for clip in feet)
+    ankles = joint.passed(before, after, k)[:, :3, 3]
+    usual = max(float(np.linalg.norm(clip.ankles[k] - clip.hips[k], axis=1).max()) for clip in feet)
+    short = (np.linalg.norm(ankles - hips, axis=1) - max(usual, reach)) / reach
+    if short.max() > _SHORT:
+        frame = frames[int(short.argmax())]
+        part = messages.LEG_LENGTHS(part=float(short.max()))
+        raise ChainError(messages.JOIN_OUT_OF_REACH(bone=leg.tip, frame=frame, distance=part))
 
 
 def _side(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Stage]:

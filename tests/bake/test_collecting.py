@@ -459,7 +459,7 @@ def test_everything_is_as_it_was_after_an_exception(way, stage, error, monkeypat
         elif stage == "judging":
             patch.setattr(stepping, "plays_anywhere", fail_at(1, stepping.plays_anywhere, error))
         elif stage == "solving":
-            patch.setattr(collecting, "solve_tracks", fail_at(1, collecting.solve_tracks, error))
+            patch.setattr(collecting, "solve_each", fail_at(1, collecting.solve_each, error))
         else:
             patch.setattr(baking, "write_keys", fail_at(1, baking.write_keys, error))
         raised = False

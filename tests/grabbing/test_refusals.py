@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_addon import api, messages
 from ik_addon.grabbing.scene.posing import GrabSession
@@ -36,6 +36,26 @@ def test_an_armature_without_limbs():
     with pytest.raises(ChainError) as error:
         api.grab(ob, "hips", Vector())
     assert str(error.value) == messages.NO_LIMB_TO_GRAB(armature=ob.name)
+
+
+def test_bones_that_have_become_points():
+    ob = person()
+    ob.data.transform(Matrix.Scale(0.0, 4))
+    update()
+    with pytest.raises(ChainError, match=r"Armature 'person': bone '.+' has no length. Lengthen it in Edit Mode"):
+        api.grab(ob, "hips", Vector())
+
+
+def test_a_leg_of_many_bones_below_others():
+    """Deeper than Python calls itself."""
+    ob = person()
+    with editing(ob) as bones:
+        below = bones["hips"]
+        for number in range(1200):
+            bone = bones.new(f"above {number}")
+            bone.head, bone.tail = below.head, below.head + Vector((0.0, 0.0, 0.1))
+            below.parent, below = bone, bone
+    GrabSession(bpy.context, ob).pose(bpy.context, Drag("HIPS"), Vector((0.0, 0.1, 0.8)), {}, GrabOptions())
 
 
 def test_limbs_that_nothing_carries():

@@ -23,9 +23,12 @@ def ground_of(name, clip):
     }[name]
 
 
-def assert_lawful(clip, planned, ground, feasible=True):
-    """What every plan keeps: locks stand, legs reach and have their lengths, nothing is below the ground."""
-    sole, size = sole_of(clip), clip.size
+def assert_lawful(clip, planned, ground, feasible=True, sole=None):
+    """What every plan keeps: locks stand, legs reach and have their lengths, nothing is below the ground.
+
+    sole: with which it was planned; None: the clip's own.
+    """
+    sole, size = sole or sole_of(clip), clip.size
     points = places(clip, sole, planned.ankles, planned.feet)
     assert planned.locks
     locked = np.zeros(planned.contacts.shape, bool)

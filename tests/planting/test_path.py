@@ -12,7 +12,6 @@ from mathutils import Matrix, Vector
 
 from ik_addon.planting import Ground, Options, plant
 from ik_addon.planting.feet.along_path import along_path, brought
-from ik_addon.planting.feet.anchors import anchors_of, joined
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.path import path_of
 from ik_addon.planting.feet.walk import Walk
@@ -340,11 +339,11 @@ def test_the_path_of_a_clip_runs_along_its_way_also_where_it_first_steps_back(ba
     rows = np.r_[back:0:-1, : clip.frame_count]
     turned = {name: getattr(clip, name)[:, rows] for name in ("hips", "knees", "ankles", "balls", "feet")}
     clip, contacts = replace(clip, **turned), truth[..., rows]
-    own = Walk(clip, sole_of(clip), anchors_of(clip, sole_of(clip), joined(clip, sole_of(clip), contacts), None))
+    own = Walk(clip, sole_of(clip), contacts)
     points = np.stack((np.linspace(0.0, 9.0, 60), bend * np.cos(np.linspace(0.0, 6.0, 60))), axis=1)
     there = brought(own, along_path(own, path_of(points, False, 0.02, own.stride), None, Options()), Options()).clip
     sole = sole_of(there)
-    walk = Walk(there, sole, anchors_of(there, sole, joined(there, sole, contacts), None))
+    walk = Walk(there, sole, contacts)
     curve, away = curve_of(walk, "Way", bpy.context.scene)
     ways = walk.way.at(np.arange(there.frame_count))[2]
     strides = np.ptp(ways) / walk.stride

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 
 from ik_addon.planting.feet import along_path as along_module
 from ik_addon.planting.feet.along_path import along_path, brought
-from ik_addon.planting.feet.anchors import anchors_of, joined
-from ik_addon.planting.feet.clip import UP, applied, turns_by
+from ik_addon.planting.feet.clip import UP, applied, bends_of, turns_by
 from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.curves import slope
 from ik_addon.planting.feet.judging import with_plan
-from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.measures import measured, unexpected
+from ik_addon.planting.feet.options import SLOPE_TIME, Options
 from ik_addon.planting.feet.path import path_of
 from ik_addon.planting.feet.planning import plan
 from ik_addon.planting.feet.spine import Spine, moved
+from ik_addon.planting.feet.swinging import calmed
 from ik_addon.planting.feet.walk import Walk
 
 from .clips import STRIDE, scaled, walk
@@ -33,8 +34,7 @@ CURVES = {
 
 
 def walk_of(clip, contacts):
-    sole = sole_of(clip)
-    return Walk(clip, sole, anchors_of(clip, sole, joined(clip, sole, contacts), None))
+    return Walk(clip, sole_of(clip), contacts)
 
 
 OPTIONS = Options()
@@ -187,9 +187,43 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
     if np.linalg.norm(points - points[0], axis=1).max() < 0.1:
         return
     clip, truth = walk(legs=legs, seconds=4.0, fps=30.0)
-    _, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
+    own, there, planned = on_path(clip, truth, points, Options(path_stride=stride), is_closed)
     assert np.isfinite(planned.ankles).all() and np.isfinite(there.body[0]).all()
-    assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any())
+    assert_lawful(there.clip, planned, None, feasible=not planned.unreached.any(), sole=own.sole)
+
+
+@pytest.mark.parametrize("legs", [2, 4])
+def test_no_knee_jerks_more_in_the_air_than_it_did_or_than_pops(legs):
+    clip, truth = walk(legs=legs, fps=24.0, seconds=4.0)
+    own, there, planned = on_path(clip, truth, CURVES["circle"] / 2.0, Options(path_stride=1.3))
+    # As if it could be seen that they do.
+    jerks, hips, stands = there.clip.jerks / 4.0, there.clip.hips + planned.shifts, truth.any(axis=1)
+    heights = own.sole.places(planned.ankles, planned.feet)[..., 2] - own.sole.floors[:, None]
+    calm = calmed(there.clip, jerks, hips, planned.ankles, heights, stands, OPTIONS)
+
+    def excess(ankles):
+        found = np.abs(unexpected(bends_of(clip, np.linalg.norm(ankles - hips, axis=2)), clip.fps)) - jerks
+        return found[~stands].max()
+
+    assert excess(calm) < 1e-6
+    assert not (calm - planned.ankles)[stands].any()
+    found = own.sole.places(calm, planned.feet)[..., 2] - own.sole.floors[:, None]
+    assert (found > np.minimum(heights, 0.0) - 1e-9).all()
+    assert excess(planned.ankles) > 0.02
+
+
+def test_the_body_of_a_walk_does_not_bob_in_bends_nor_with_long_steps():
+    clip, truth = walk(fps=24.0, seconds=8.0)
+    source = acceleration(clip, plan(clip, OPTIONS, truth).shifts)
+    for points, stride in ((CURVES["straight"], 1.3), (CURVES["circle"], 1.0)):
+        _, there, planned = on_path(clip, truth, points, Options(path_stride=stride))
+        assert acceleration(there.clip, planned.shifts) < 1.1 * source
+
+
+def acceleration(clip, shifts):
+    """What one in a hundred frames exceeds, up and down."""
+    heights = (clip.hips.mean(axis=0) + shifts)[:, 2]
+    return np.percentile(np.abs(slope(slope(heights, clip.fps, SLOPE_TIME), clip.fps, SLOPE_TIME)), 99.0)
 
 
 @pytest.mark.parametrize("stride", [1.0, 1.2])

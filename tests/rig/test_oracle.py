@@ -92,12 +92,15 @@ def farthest(points: list[Vector], others: list[Vector]) -> float:
 
 
 def rounded(posed: PosedLimb) -> float:
-    """How far the joints of a solved chain move where its target is rounded."""
+    """How far the joints of a solved chain may move where its target and its pole are rounded."""
     limb, joints = posed.limb, posed.limb.joints(posed.poses_armature)
-    size = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length)
-    shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
-    moved = [solve_limb(replace(limb, target_armature=limb.target_armature + shift)) for shift in shifts]
-    return max(farthest(each.limb.joints(each.poses_armature), joints) for each in moved)
+    size, worst = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length), 0.0
+    for name in ("target_armature", "pole_armature"):
+        if (at := getattr(limb, name)) is not None:
+            shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
+            moved = [solve_limb(replace(limb, **{name: at + shift})) for shift in shifts]
+            worst += max(farthest(each.limb.joints(each.poses_armature), joints) for each in moved)
+    return worst
 
 
 def apart() -> dict[str, float]:

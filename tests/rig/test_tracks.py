@@ -79,11 +79,10 @@ def seen_now(rig: Rig, chain: PlannedChain) -> Reading:
 
 def rounded(reading: Reading, k: int, size: float) -> float:
     """How far the joints move at a frame, in parts of `size`, where the target is rounded."""
-    own = reading.at(k)
-    points = joints_at(own)
-    shifts = [np.array(axis) * ROUNDING * (size + np.abs(own.goal.targets).max()) for axis in (*np.eye(3), *-np.eye(3))]
-    moved = [joints_at(replace(own, goal=replace(own.goal, targets=own.goal.targets + shift))) for shift in shifts]
-    return max(np.linalg.norm(each - points, axis=-1).max() for each in moved) / size
+    points, targets = joints_at(reading), np.broadcast_to(reading.goal.targets, (reading.count, 3))
+    shifts = ROUNDING * (size + np.abs(targets[k]).max()) * np.concatenate((np.eye(3), -np.eye(3)))
+    moved = (joints_at(replace(reading, goal=replace(reading.goal, targets=targets + shift))) for shift in shifts)
+    return max(np.linalg.norm(each[k] - points[k], axis=-1).max() for each in moved) / size
 
 
 def worst_of(rig: Rig) -> dict[str, float] | None:

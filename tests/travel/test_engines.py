@@ -10,6 +10,7 @@ from mathutils import Vector
 from ik_addon import command_line
 from ik_addon.authoring.for_export import back_to_live
 from ik_addon.bake import last_report
+from ik_addon.bake.certificate import faults_words, read_certificates
 from ik_addon.bake.formats import write_file
 from ik_addon.bake.stepping import finish
 from ik_addon.rig.blender.clips import clip_name, clips_of
@@ -223,7 +224,7 @@ def opened(ob):
         (object_travelling, "GODOT", "moves as an object"),
         (two_roots, "UNREAL", "takes one bone without a parent, and these have none: 'spine', 'other'"),
         (slashed, "GODOT", "does not keep all characters of these names: 'walk/fast'"),
-        (opened, "UNITY", "If it is a loop, click Make Loop"),
+        (opened, "UNITY", "If it is a loop, close it with Make Loop"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -267,8 +268,13 @@ def test_a_goal_without_its_bone_is_said():
 def test_the_button_says_what_the_engine_does_not_take():
     ob = mannequin()
     select(ob)
+    whole_rate(ob)
     assert bpy.ops.analytic_ik.bake_for_export(engine="UNREAL") == {"FINISHED"}
     assert np.abs(from_followed(ob, GOALS) - at_rest(ob, GOALS)).max() < APART
+    certificates = read_certificates(ob.analytic_ik_report)
+    assert all(any("takes a whole number of frames" in sentence for sentence in each.engine) for each in certificates)
+    assert not any(each.is_sound for each in certificates)
+    assert all("engine" in faults_words(each) for each in certificates)
 
 
 def test_the_command_fills_goals_in_what_it_writes(tmp_path, capsys):

@@ -136,6 +136,20 @@ def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
     assert re.search(r"The knee of 'shin.[LR]' jerks at frame \d+, \d+.\d times as much as", capfd.readouterr().out)
 
 
+def test_a_foot_that_would_be_out_of_reach_is_refused(monkeypatch):
+    ob = with_two_clips("no chains")
+    select(ob)
+    go_to(1)
+    before = whole_state()
+    # The second clip is a leg and more away: the body goes there over a step, and a foot that stands does not.
+    found, aside = joining._joint_of, np.eye(4)
+    aside[0, 3] = 1.5
+    monkeypatch.setattr(joining, "_joint_of", lambda *given: replace((at := found(*given)), move=aside @ at.move))
+    with pytest.raises(RuntimeError, match=r"'shin.[LR]': its foot would be \d.\d\d leg lengths out of reach at frame"):
+        bpy.ops.analytic_ik.join_clips(clip="next")
+    assert whole_state() == before
+
+
 def test_the_dialog_offers_the_other_clips_of_the_armature():
     ob = with_two_clips("no chains")
     spare = bpy.data.objects.new("spare", None)

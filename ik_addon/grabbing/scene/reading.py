@@ -182,6 +182,9 @@ def _skeleton(
     # The last one is what those without a parent are in: the armature.
     poses = np.array([*(array_of(bone.matrix) for bone in shown), np.eye(4)])
     at_rest = np.array([*(array_of(bone.bone.matrix_local) for bone in own), np.eye(4)])
+    flat = np.flatnonzero(np.linalg.det(at_rest[:-1]) == 0.0)
+    if flat.size:
+        raise ChainError(messages.BONE_TO_LENGTHEN(armature=ob.name, bone=own[flat[0]].name))
     rests = np.linalg.solve(at_rest[parents], at_rest[:-1])
     frames = poses[parents] @ rests
     modes = [bone.rotation_mode for bone in own]

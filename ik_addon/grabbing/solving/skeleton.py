@@ -127,13 +127,18 @@ class Channels:
 
     def pose(self, bone: int) -> np.ndarray:
         """The matrix of a bone, (4, 4) in armature space; of -1 that of the armature."""
-        if bone not in self._poses:
-            bones, local = self.bones, self.bones.locals[bone]
-            if bone in self.turns or bone in self.locations:
-                turn = self.turns.get(bone, bones.turns[bone])
-                place = self.locations.get(bone, bones.locations[bone])
-                local = bones.rests[bone] @ basis_of(turn, place, bones.scales[bone])
-            self._poses[bone] = self.pose(bones.parents[bone]) @ local
+        bones, line = self.bones, []
+        while bone not in self._poses:
+            line.append(bone)
+            bone = bones.parents[bone]
+        for below in reversed(line):
+            local = bones.locals[below]
+            if below in self.turns or below in self.locations:
+                turn = self.turns.get(below, bones.turns[below])
+                place = self.locations.get(below, bones.locations[below])
+                local = bones.rests[below] @ basis_of(turn, place, bones.scales[below])
+            self._poses[below] = self._poses[bone] @ local
+            bone = below
         return self._poses[bone]
 
     def end(self, bone: int, start: g.Point) -> g.Point:

@@ -12,10 +12,12 @@ import numpy as np
 
 from ...solvers.carrier import lowering
 from .anchors import standing
-from .clip import UP, LegMotion, applied, turns_by
+from .clip import UP, LegMotion, applied, bends_of, turns_by
 from .curves import above, eased, slope, smooth
+from .measures import POP, unexpected
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
+from .planning import plan
 from .reaching import leg_limits
 from .spine import Move, Spine, girdles, moved
 from .swinging import swung
@@ -25,6 +27,11 @@ LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
 LOW_STEPS = 1.5
 """Steps over which hips go down for longer ones, to either side: over fewer they bob as steps differ."""
+BEND = 0.2
+"""Radians by which a path turns from a clip's own way while each foot makes a step, from which on the body makes way
+for fast knees early: they are faster in tight bends, and else it bobs."""
+ALMOST = 0.99
+"""Part of a pop that a knee may jerk."""
 IN_AIR = 4.0
 """Leg lengths that a foot in the air may be from its hip before it makes way."""
 GRAVITY = 11.5
@@ -116,7 +123,8 @@ class Brought:
 
 def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = ()) -> Brought:
     """The clip along a path, not planted yet: it stands there as well as it did."""
-    clip, (aheads, ahead) = walk.clip, girdles(walk.aheads, spines, walk.clip.size)
+    clip, plain = walk.clip, plan(walk.clip, options, walk.contacts, sole=walk.sole)
+    (aheads, ahead) = girdles(walk.aheads, spines, walk.clip.size)
     body, bent = _bent(walk, along, spines, aheads, ahead)
     hips, body_knees = (moved(body, points) for points in (clip.hips, clip.knees))
     for spine, moves in zip(spines, bent, strict=True):
@@ -124,7 +132,7 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         hips[legs], body_knees[legs] = (moved(moves[-1], points[legs]) for points in (clip.hips, clip.knees))
     turns, shifts = along.maps(walk, walk.times, aheads[:, None])
     ankles, planted, balls, foot_knees = (
-        moved((turns, shifts), points) for points in (clip.ankles, walk.planted, clip.balls, clip.knees)
+        moved((turns, shifts), points) for points in (clip.ankles, plain.ankles, clip.balls, clip.knees)
     )
     feet, stands = turns @ clip.feet, standing(walk.anchors, ankles.shape[:2])
     reaches, (longest, shortest) = clip.reaches[:, None], leg_limits(clip, options)
@@ -133,14 +141,20 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
     falls, captured = (
         lowering(offsets, np.where(stands, far, IN_AIR * reaches), shortest * stands)[0]
-        for offsets, far in ((planted - hips, extensions), (walk.planted - clip.hips, longest))
+        for offsets, far in ((planted - hips, extensions), (plain.ankles - clip.hips, longest))
     )
     low = above((falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips = hips - low
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
     swings = swung(clip, ankles - hips, heights, stands, options)
     ankles = ankles + swings
-    calm_time = (1.0 - share) * clip.calm_time + share * max(clip.calm_time, walk.step / clip.fps)
+    # So do tighter bends, for knees.
+    bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
+    calm = max(share, eased(np.array(bend / BEND)))
+    calm_time = (1.0 - calm) * clip.calm_time + calm * max(clip.calm_time, walk.step / clip.fps)
+    jerks = np.abs(
+        unexpected(bends_of(clip, np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2)), clip.fps)
+    )
     there = replace(
         clip,
         hips=hips,
@@ -151,6 +165,8 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         skins=clip.skins_at(ankles, feet),
         extensions=extensions,
         calm_time=float(calm_time),
+        # What pops as captured goes on to; at the ends nobody knows.
+        jerks=np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
     )
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)

@@ -23,6 +23,8 @@ class LegMotion:
     skins: of each leg the outermost points of the skin of its foot, (points, T, 3), or None; empty: not looked at.
     extensions: (legs, T), how far each ankle may be from its hip; None: as far as it is, or options say.
     calm_time: seconds to either side over which the body makes way for a knee that is too fast.
+    jerks: (legs, T), how far the bend of a knee in the air may be from what those around lead to expect, radians; None:
+        as far as it is.
     """
 
     fps: float
@@ -37,6 +39,7 @@ class LegMotion:
     skins: tuple[np.ndarray | None, ...] = ()
     extensions: np.ndarray | None = None
     calm_time: float = REACH_TIME
+    jerks: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:

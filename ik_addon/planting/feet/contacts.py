@@ -291,6 +291,13 @@ def under(sole: HeelAndBall, leg: int, ground: Ground | None) -> Ground | None:
     return ground and (lambda points: ground(points) + sole.depths[leg])
 
 
+def floors_below(sole: HeelAndBall, places: np.ndarray, ground: Ground | None) -> np.ndarray:
+    """(legs, 2, T), the heights at which heels and balls stand on the ground below their places (legs, 2, T, 3)."""
+    if ground is None:
+        return np.repeat(sole.floors[:, None], 2, axis=1)
+    return ground(places.reshape(-1, 3)).reshape(places.shape[:-1]) + np.reshape(sole.depths, (-1, 1, 1))
+
+
 def on_ground(place: np.ndarray, ground: Ground | None) -> np.ndarray:
     """A point (3,) put on the ground; as it is if there is none."""
     return place if ground is None else np.array((*place[:2], ground(place[None])[0]))

@@ -74,7 +74,7 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
     hips, period = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0), period_of(clip)
     way = cycle[:, None] * ((hips[-1] - hips[0]) * (period / (clip.frame_count - 1)))
     points = {name: getattr(clip, name)[:, rows] + way for name in _POINTS}
-    legs = {name: getattr(clip, name) for name in ("feet", "extensions")}
+    legs = {name: getattr(clip, name) for name in ("feet", "extensions", "jerks")}
     legs = {name: own if own is None else own[:, rows] for name, own in legs.items()}
     return replace(clip, skins=(), **legs, **points)
 

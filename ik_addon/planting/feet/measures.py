@@ -6,7 +6,7 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import BALL, HEEL, Ground, HeelAndBall, sole_of, under
+from .contacts import BALL, HEEL, Ground, HeelAndBall, floors_below, sole_of
 from .curves import extent, frames_in, runs, slope
 from .loops import seam_of
 from .options import LOW, SLOPE_TIME
@@ -16,6 +16,8 @@ SKATING = 0.24
 measure 0.83 m."""
 POP, POP_TIME = np.radians(8.0), 1.0 / 30.0
 """A knee pops where its bend is so far from what its bends once and twice this time before and after lead to expect."""
+UNEXPECTED = np.array((1.0, -4.0, 6.0, -4.0, 1.0)) / 6.0
+"""The weights of a bend and those around it in that distance."""
 POPS_APART = 0.1
 """Pops closer than this are one."""
 
@@ -54,8 +56,9 @@ def measured(
     seam, seam_speed: how far the leg jumps where the clip begins again, and by how much its velocity changes there; see
         `seam_of`. Of a clip that is no loop they say how much it is none.
     """
-    places = sole.places(clip.ankles, clip.feet) / clip.size
-    floors = _floors(clip, places, sole, heights)
+    places = sole.places(clip.ankles, clip.feet)
+    floors = floors_below(sole, places, heights) / clip.size
+    places = places / clip.size
     found = [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
     for leg, skin in enumerate(clip.skins):
         if skin is not None:
@@ -106,33 +109,29 @@ def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> l
 
 def knee_pops(clip: LegMotion, leg: int) -> list[tuple[int, int]]:
     """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
-    bends, step = _bends(clip, leg), frames_in(POP_TIME, clip.fps)
-    if len(bends) <= 4 * step:
-        return []
-    before, here, after = bends[step : -3 * step], bends[2 * step : -2 * step], bends[3 * step : -step]
-    # The cubic through the others.
-    expected = (4.0 * (before + after) - bends[: -4 * step] - bends[4 * step :]) / 6.0
     pops: list[tuple[int, int]] = []
-    for first, last in runs(np.pad(np.abs(here - expected) > POP, 2 * step)):
+    for first, last in runs(np.abs(unexpected(_bends(clip, leg), clip.fps)) > POP):
         joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
         pops.append((pops.pop()[0] if joins else first, last))
     return pops
+
+
+def unexpected(bends: np.ndarray, fps: float) -> np.ndarray:
+    """How far bends (..., T) are from what the cubic through those once and twice `POP_TIME` before and after leads to
+    expect; 0 where the clip ends before that."""
+    step, found = frames_in(POP_TIME, fps), np.zeros_like(bends)
+    count = bends.shape[-1] - 4 * step
+    if count > 0:
+        found[..., 2 * step : -2 * step] = sum(
+            weight * bends[..., k * step : k * step + count] for k, weight in enumerate(UNEXPECTED)
+        )
+    return found
 
 
 def new_pops(before: LegMotion, after: LegMotion, leg: int) -> list[tuple[int, int]]:
     """The pops of a knee that it did not have before."""
     old = knee_pops(before, leg)
     return [pop for pop in knee_pops(after, leg) if not any(pop[0] <= last and first <= pop[1] for first, last in old)]
-
-
-def _floors(clip: LegMotion, places: np.ndarray, sole: HeelAndBall, heights: Ground | None) -> np.ndarray:
-    """(legs, 2, T), the height at which heels and balls stand on the ground."""
-    if heights is None:
-        return np.repeat(sole.floors[:, None] / clip.size, 2, axis=1)
-    grounds = [under(sole, leg, heights) for leg in range(clip.leg_count)]
-    points = clip.size * places.reshape(clip.leg_count, -1, 3)
-    found = [ground(own) for ground, own in zip(grounds, points, strict=True) if ground is not None]
-    return np.array(found).reshape(places.shape[:-1]) / clip.size
 
 
 def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:

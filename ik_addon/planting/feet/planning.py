@@ -8,13 +8,14 @@ import numpy as np
 from ...solvers.carrier import lowering, nearest_shift
 from .anchors import Anchors, Lock, anchors_of, joined, same_places, settled, within
 from .clip import UP, LegMotion, bends_of, directions, ways_of
-from .contacts import Ground, HeelAndBall, sole_of, under
+from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits
+from .swinging import calmed
 
 ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
@@ -258,6 +259,10 @@ def _planned(
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options, contacts.any(axis=1))
+    if clip.jerks is not None:
+        places = sole.places(ankles, feet)
+        heights = places[..., 2] - floors_below(sole, places, ground)
+        ankles = calmed(clip, clip.jerks, clip.hips + shifts, ankles, heights, contacts.any(axis=1), options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     pivots = pivots_of(sole, anchors.locks, clip.frame_count)
     return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

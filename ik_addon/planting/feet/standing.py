@@ -27,7 +27,8 @@ def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> n
             _drop_lifted(own, heights[leg, point], HIGH[point])
             rises = slope(heights[leg, point], clip.fps, SLOPE_TIME)
             for first, last in runs(own):
-                passes = _passes(rises[first : last + 1])
+                # What is no longer than a slope is taken over has no speed of its own.
+                passes = (last - first + 1) / clip.fps > SLOPE_TIME and _passes(rises[first : last + 1])
                 own[first : last + 1] &= not (passes or held[leg, first : last + 1].all())
         if not sole.is_point(leg):
             length = np.linalg.norm(sole.points[leg, BALL] - sole.points[leg, HEEL]) / clip.size

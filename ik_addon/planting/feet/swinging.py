@@ -1,15 +1,22 @@
-"""Legs in the air on another path: knees bend there as captured, and go over to what they must where feet stand."""
+"""Legs in the air on another path: knees bend there as captured, go over to what they must where feet stand, and jerk
+no more than they did."""
 
 import numpy as np
 
 from .clip import LegMotion, bends_of, directions, ways_of
-from .curves import bridged
+from .curves import bridged, frames_in
 from .loops import period_of
+from .measures import POP_TIME, UNEXPECTED, unexpected
 from .options import Options
 from .paths import fade_frames, lifts, slopes_inside
+from .reaching import leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
+MOST_CALMED = np.radians(8.0)
+"""Radians by which a knee may bend more or less than it would, to jerk no more than captured."""
+CALMING_ROUNDS, TRUSTED = 200, 0.02
+"""How often jerks are shared out; and how much, of the squares of its weights, bends in the air have of one that is."""
 
 
 def swung(
@@ -24,11 +31,57 @@ def swung(
     bends = bends_of(clip, captured)
     changes = _between_stances(clip, bends_of(clip, ways) - bends, stands, options)
     wished = captured + ways_of(clip, np.clip(bends + changes, 0.0, np.pi)) - ways_of(clip, bends)
-    moves = directions(offsets) * np.where(stands, 0.0, wished - ways)[..., None]
+    return _over_ground(clip, directions(offsets), np.where(stands, 0.0, wished - ways), heights, stands, options)
+
+
+def calmed(
+    clip: LegMotion,
+    most: np.ndarray,
+    hips: np.ndarray,
+    ankles: np.ndarray,
+    heights: np.ndarray,
+    stands: np.ndarray,
+    options: Options,
+) -> np.ndarray:
+    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T).
+
+    Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
+    Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
+    """
+    offsets, step = ankles - hips, frames_in(POP_TIME, clip.fps)
+    ways, count = np.linalg.norm(offsets, axis=2), clip.frame_count - 4 * step
+    if count <= 0:
+        return ankles
+    first, free = bends_of(clip, ways), (~stands).astype(float)
+    straightest = np.minimum(first, bends_of(clip, leg_limits(clip, options)[0]))
+    low, high = np.maximum(first - MOST_CALMED, straightest), np.minimum(first + MOST_CALMED, np.pi)
+    bends, spans = first, [slice(k * step, k * step + count) for k in range(len(UNEXPECTED))]
+    trusted = sum(weight**2 * free[:, span] for weight, span in zip(UNEXPECTED, spans, strict=True))
+    for _ in range(CALMING_ROUNDS):
+        jerks = unexpected(bends, clip.fps)
+        excess = (jerks - np.clip(jerks, -most, most))[:, spans[2]]
+        excess = np.where(trusted > TRUSTED, 0.5 * excess / np.maximum(trusted, TRUSTED), 0.0)
+        if not excess.any():
+            break
+        bends = bends.copy()
+        for weight, span in zip(UNEXPECTED, spans, strict=True):
+            bends[:, span] -= weight * excess * free[:, span]
+        bends = np.clip(bends, low, high)
+    changes = np.where(bends == first, 0.0, ways_of(clip, bends) - ways)
+    return ankles + _over_ground(clip, directions(offsets), changes, heights, stands, options)
+
+
+def _over_ground(
+    clip: LegMotion, along: np.ndarray, ways: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
+) -> np.ndarray:
+    """Moves (legs, T, 3) of ankles by ways (legs, T) along directions (legs, T, 3), lifted where feet would be lower
+    over the ground than their clearance."""
+    moves = along * ways[..., None]
     for leg, own in enumerate(stands):
-        free = heights[leg, :, ~own].T
-        had = free.clip(0.0, options.clearance * clip.size)
-        moves[leg, :, 2] += lifts(clip, -free - moves[leg, ~own, 2], had, own)
+        if ways[leg].any():
+            free = heights[leg, :, ~own].T
+            had = free.clip(0.0, options.clearance * clip.size)
+            moves[leg, :, 2] += lifts(clip, -free - moves[leg, ~own, 2], had, own)
     return moves
 
 

@@ -5,13 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .anchors import Anchors, Stance, stances_of
+from .anchors import Anchors, Stance, anchors_of, joined, stances_of
 from .clip import LegMotion, applied
 from .contacts import BALL, HEEL, HeelAndBall
 from .curves import cubic_at, eased, frames_in, runs, slope, smooth, smooth_inside
-from .options import SLOPE_TIME, Options
+from .options import SLOPE_TIME
 from .path import unit
-from .paths import foot_path
 
 STANDING = 0.25
 """Speed of the body, leg lengths a second, below which it has no direction."""
@@ -21,6 +20,9 @@ BACKWARD = np.radians(120.0)
 """A direction that changes by more while the body does not turn is a way back on the same path."""
 BACK_ON_WAY = 3.0
 """Over so many leg lengths a walk comes back to its way after a shuffle to the side."""
+AVERAGED = 1.25
+"""Steps over which the way is averaged, to either side: over one a limp would be left in it, which longer steps make
+worse; over more it would cut where a walk turns back."""
 STEP_TIME = 0.5
 """Seconds of a step, where a clip has too few to tell."""
 SHORT_STEP = 0.1, 0.4
@@ -61,11 +63,16 @@ class OwnWay:
 
 @dataclass(frozen=True)
 class Walk:
-    """Legs over T frames, as they walk. anchors: where they stand, as captured."""
+    """Legs over T frames, as they walk. contacts: (legs, 2, T) bool, where their heels and balls stand."""
 
     clip: LegMotion
     sole: HeelAndBall
-    anchors: Anchors
+    contacts: np.ndarray
+
+    @cached_property
+    def anchors(self) -> Anchors:
+        """Where they stand, as captured."""
+        return anchors_of(self.clip, self.sole, joined(self.clip, self.sole, self.contacts), None)
 
     @cached_property
     def stops(self) -> list[list[tuple[int, int, np.ndarray]]]:
@@ -142,12 +149,6 @@ class Walk:
         return np.array([self._between(leg, [place for *_, place in own]) for leg, own in enumerate(self.stops)])
 
     @cached_property
-    def planted(self) -> np.ndarray:
-        """(legs, T, 3), the ankles of feet that stand still in each stance."""
-        legs = range(self.clip.leg_count)
-        return np.array([foot_path(self.clip, self.sole, leg, self.anchors, Options()).ankles for leg in legs])
-
-    @cached_property
     def facing(self) -> np.ndarray:
         """(T,), how far the hips have turned about the vertical since the first frame, radians."""
         around = self.clip.hips[..., :2] - self.clip.hips[..., :2].mean(axis=0)
@@ -156,8 +157,8 @@ class Walk:
 
     @cached_property
     def way(self) -> OwnWay:
-        """The mean of the feet, each where it stands or between, without the speed's change in each step."""
-        places = smooth_inside(self.feet.mean(axis=0), self.step)
+        """The mean of the feet, each where it stands or between, without the speed's change from step to step."""
+        places = smooth_inside(self.feet.mean(axis=0), round(AVERAGED * self.step))
         headings = self._headings(places)
         ahead, moves = unit(headings), np.diff(places[:, :2], axis=0)
         middle = 0.5 * (ahead[1:] + ahead[:-1])

@@ -11,7 +11,6 @@ from ... import messages
 from ...rig.blender.dependencies import carriers
 from ...solvers import ChainError
 from ..feet.along_path import AlongPath, along_path, brought
-from ..feet.anchors import anchors_of, joined
 from ..feet.clip import applied
 from ..feet.options import Options
 from ..feet.path import GroundPath, path_of
@@ -80,8 +79,7 @@ def walk_along(
 
 def walk_of(stage: Stage) -> Walk:
     """A clip seen as a walk."""
-    clip, sole = stage.seen, stage.sole
-    return Walk(clip, sole, anchors_of(clip, sole, joined(clip, sole, stage.contacts), None))
+    return Walk(stage.seen, stage.sole, stage.contacts)
 
 
 def _along(walk: Walk, curve: bpy.types.Object, options: Options) -> AlongPath:

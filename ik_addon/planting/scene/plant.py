@@ -26,7 +26,7 @@ from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Stage, stands_on
 from .between import falls_between
 from .footprints import edited, make_footprints
-from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
+from .limbs import check_frames, check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
 from .reading import Capture, captured, carrier_of, reaching
 from .report import report_of
@@ -112,6 +112,7 @@ def planted(
     owners = [control.ob for own in checked_controls(tips, frames).values() for control in own]
     is_elsewhere = path is not None or bool((kept_settings(ob) or {}).get("path"))
     owners += separate_controls(ob) if is_elsewhere else []
+    check_frames([ob, *owners], frames, path is not None)
     with unseen(), all_or_nothing([ob, *owners], keys=True) as undo:
         controls = controls_ready(context, tips)
         undo.nothing_more_is_made()

@@ -4,7 +4,7 @@ Those of few links without limits are solved all together in arrays, others fram
 them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from mathutils import Quaternion, Vector
@@ -26,8 +26,8 @@ from ..model.limb_model import (
     joints_of,
     local_rotations,
 )
+from ..model.limb_now import ReadyLimb
 from .following import body_shifts
-from .solving import ReadyChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class PlannedChain:
     model: LimbModel
     fk: FkTrack
     length: float
-    ready: ReadyChain | None
+    ready: ReadyLimb | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +88,14 @@ class Reading:
     count: int
     body: BodyTrack | None = None
 
-    def at(self, k: int) -> "Reading":
-        return Reading(
-            self.model, _track_at(self.fk, k), _track_at(self.goal, k), 1, self.body and _track_at(self.body, k)
-        )
-
-
-def _track_at(track, k: int):
-    """A track at one of its frames."""
-
-    def of(rows):
-        if isinstance(rows, np.ndarray):
-            return rows[k : k + 1] if len(rows) > 1 else rows
-        if isinstance(rows, dict):
-            return {name: of(own) for name, own in rows.items()}
-        return rows if rows is None else tuple(map(of, rows))
-
-    return type(track)(*(of(getattr(track, each.name)) for each in fields(track)))
+    @property
+    def sound(self) -> np.ndarray:
+        """Where all that it was read from is numbers, (n)."""
+        fk, goal, sound = self.fk, self.goal, np.ones(self.count, bool)
+        tracks = fk.heads, fk.end, goal.targets, goal.poles, goal.orientations, goal.to_world, *goal.settings.values()
+        for rows in (each for each in tracks if each is not None):
+            sound &= np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)
+        return sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +156,7 @@ _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
-    """Solve each chain over its frames, all of as many. Raises ChainError as `ReadyChain.solve`."""
+    """Solve each chain over its frames, all of as many. Raises ChainError as `Request.solved`."""
     places = [places_of(reading) for reading in readings]
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}

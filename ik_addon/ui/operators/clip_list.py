@@ -170,4 +170,16 @@ def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:
         column.template_list(kind, "", operator, clips, operator, "clip_index", rows=rows, maxrows=rows, sort_lock=True)
 
 
+def draw_frames(operator: OverClips, *names: str) -> None:
+    """Options for the frames of what plays, which stay in their places where several clips have their own.
+
+    The operator's ends, then those of the names given.
+    """
+    column = operator.layout.column()
+    column.use_property_split, column.use_property_decorate = True, False
+    column.enabled = operator.clips == "CURRENT"
+    for name in ("frame_start", "frame_end", *names):
+        column.prop(operator, name)
+
+
 register, unregister = registration_of(__name__)

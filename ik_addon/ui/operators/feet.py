@@ -23,7 +23,7 @@ from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
 from ..base import ChainOperator, not_editable, registration_of
-from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
+from .clip_list import ClipsMade, ClipWork, draw_clips, draw_frames, strips_asked
 from .polls import neither_live_nor_unrigged, none_live, shown_controls
 from .rigs import sentences
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
@@ -92,10 +92,7 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_clips(self, self.drawn())
-        ranged = self.layout.column()
-        ranged.enabled = self.clips == "CURRENT"
-        for name in ("frame_start", "frame_end"):
-            ranged.prop(self, name)
+        draw_frames(self)
         layout = self.drawn(*strips_asked(self, context), "only_selected", "ground")
         if self.ground == "LEVEL":
             layout.prop(self, "height")
@@ -107,7 +104,10 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
             going = [item for item in self.chosen_clips if item.use] if self.clips == "ALL" else [None]
             layout.label(text=messages.GO_ALONG(clips=messages.CLIPS(count=len(going))))
         if self.path:
-            self.drawn(*(name for name in _ON_PATH if name != "path_stride" or not self.path_fit))
+            for name in _ON_PATH:
+                row = layout.row()
+                row.enabled = name != "path_stride" or not self.path_fit
+                row.prop(self, name)
         apart = ("find_footing", *_IN_LEG_LENGTHS, *_ON_PATH)
         self.drawn("footprints", *(name for name in SHOWN if name not in apart))
         layout.label(text=messages.IN_LEG_LENGTHS())
@@ -375,8 +375,8 @@ Select the source first, then the character"""
         if self.scale == "FRAME":
             layout.prop(self, "scale_frame")
         self.drawn("arms", "body")
-        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
-        self.drawn(*ranged, *strips_asked(self, context), "only_selected")
+        draw_frames(self)
+        self.drawn(*strips_asked(self, context), "only_selected")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         self._take_selected(context, ob)

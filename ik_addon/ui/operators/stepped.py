@@ -22,7 +22,7 @@ from ...rig.model.order import ChainName
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..base import ChainOperator, not_editable, registration_of
-from .clip_list import OverClips, WithStrips, draw_clips
+from .clip_list import OverClips, WithStrips, draw_clips, draw_frames, strips_asked
 from .polls import none_live, nothing_to_check
 
 
@@ -310,8 +310,8 @@ class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
         for k, line in enumerate(wrap(self._warning, _LINE)):
             column.label(text=line, icon="BLANK1" if k else "ERROR")
         draw_clips(self, self.drawn())
-        ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ("strips",)
-        self.drawn(*ranged, "only_selected", "action", "after", "tolerance")
+        draw_frames(self, "frame_step")
+        self.drawn(*strips_asked(self, context), "only_selected", "action", "after", "tolerance")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...bake.clips import clips_baked
@@ -340,8 +340,8 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_clips(self, self.drawn())
-        ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ()
-        self.drawn(*ranged, "only_selected", "feet")
+        draw_frames(self, "frame_step")
+        self.drawn("only_selected", "feet")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...bake.baking import chains_of
