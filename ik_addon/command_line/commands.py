@@ -247,6 +247,8 @@ def _say_walked(file: Path, entries: Sequence[dict]) -> None:
         given = {name: walked[name] for name in ("object", "start", "end", "length", "stride")}
         left = max(0.0, walked["length"] - walked["end"])
         say(messages.OF(whose=file, said=messages.WALKED_PATH(**given, left=left)))
+        if walked["stays"]:
+            complain(file, messages.LEFT_BY_PATH(bone=walked["stays"]))
 
 
 def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:

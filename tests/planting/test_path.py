@@ -293,6 +293,16 @@ def test_a_bone_beside_the_body_goes_along_if_it_moves(walker):
     assert stone.name == "stone"
 
 
+def test_a_bone_above_the_body_that_goes_its_own_way_is_named(walker):
+    curve = curve_through(BEND)
+    says = "Bone 'root' above the body goes its own way. Use Root Motion with Heading"
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve.name)
+    assert says in drawn(ANALYTIC_IK_PT_planting).text()
+    bpy.ops.analytic_ik.root_motion(direction="TO_HIPS")
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve.name)
+    assert says not in drawn(ANALYTIC_IK_PT_planting).text()
+
+
 def test_the_root_follows_the_path_afterward(walker):
     report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND))
     before = [hips_at(walker, frame) for frame in FRAMES[::7]]

@@ -30,7 +30,7 @@ from .limbs import check_frames, check_limbs, controls_ready, key_contacts, keye
 from .path import check_path, curve_of, path_named, walk_along, walk_of
 from .reading import Capture, captured, carrier_of, reaching
 from .report import report_of
-from .riders import Riders, riders_of
+from .riders import Riders, riders_of, staying
 from .simplify import with_edits
 from .skin import Skins
 from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
@@ -165,7 +165,8 @@ def planted(
         # Controls stand where they were put last; back to what is keyed here.
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-        return report_of(tips, carrier, stage, after.clip, made, frames, way.figures if way else None)
+        figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
+        return report_of(tips, carrier, stage, after.clip, made, frames, figures)
 
 
 plant = at_once(planted)

@@ -32,6 +32,9 @@ UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.
 """The numbers of no rotation, by the mode, where there are four."""
 
 
+TRAVELS = 0.5
+"""Leg lengths from which on a bone travels."""
+
 Unkeyed = dict[str, list[float]]
 """By the paths of channels what they hold that no key sets."""
 
@@ -123,6 +126,15 @@ def _matrices_by(turns: np.ndarray, shifts: np.ndarray) -> np.ndarray:
     moves = np.tile(np.eye(4), (len(turns), 1, 1))
     moves[:, :3, :3], moves[:, :3, 3] = turns, shifts
     return moves
+
+
+def staying(carrier: bpy.types.PoseBone, body: BodyRows, size: float) -> str:
+    """The name of the bone above the one that carries the body, which keeps its own way, if it travels; "": none.
+
+    size: of the legs.
+    """
+    travels = np.ptp((body.worlds @ body.above)[:, :3, 3], axis=0).max() > TRAVELS * size
+    return carrier.parent.name if carrier.parent and travels else ""
 
 
 def riders_of(

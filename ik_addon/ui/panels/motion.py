@@ -157,6 +157,8 @@ def _draw_path(layout: bpy.types.UILayout, context: bpy.types.Context, path: dic
     """How far a clip walks along its path."""
     end, length = (length_words(context.scene, path[name]) for name in ("end", "length"))
     draw_sentence(layout, context, messages.ON_PATH(object=path["object"], end=end, length=length), "DOT")
+    if path["stays"]:
+        draw_sentence(layout, context, messages.LEFT_BY_PATH(bone=path["stays"]), "ERROR")
     beyond = path["end"] - path["length"]
     if not path["closed"] and beyond > _BEYOND * path["length"]:
         words = messages.BEYOND_PATH(object=path["object"], beyond=length_words(context.scene, beyond))
