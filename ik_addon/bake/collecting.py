@@ -22,7 +22,7 @@ from ..rig.model.limb import link_bones, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
 from ..rig.model.limb_now import missed_world
 from ..rig.model.order import ChainName, objects_of
-from ..rig.pose.planned import asked_now
+from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import ScenePass
@@ -276,7 +276,12 @@ def _confirmed_at(
         body = reading.model.body
         groups.setdefault((name.armature, body.name) if body else name, []).append(name)
     for names in groups.values():
-        reader = scene.armature(_object(readings[names[0]].model))
+        reader, name = scene.armature(_object(readings[names[0]].model)), names[0]
+        if readings[name].model.body is None:
+            # Where it shall go is told without its FK pose.
+            if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
+                confirmed[name] = readings[name]
+            continue
         try:
             asked = asked_now(reader, [chains[name] for name in names])
         except ChainError:

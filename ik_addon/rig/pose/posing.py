@@ -108,6 +108,17 @@ class Loans:
 loans = Loans()
 
 
+def shown_by(ob_evaluated: bpy.types.Object, ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Shown:
+    """What the bones of an evaluated armature object hold in those channels that the original has at present too."""
+    bones, evaluated, found = ob.pose.bones, ob_evaluated.pose.bones, []
+    for name, mode in channels:
+        bone, shown = bones.get(name), evaluated.get(name)
+        if bone and shown and has_channel(bone, mode) and shown.rotation_mode == bone.rotation_mode:
+            channel = channel_of(mode)[0]
+            found.append((name, channel, tuple(shown.path_resolve(channel, False))))
+    return found
+
+
 def has_channel(bone: bpy.types.PoseBone, mode: str) -> bool:
     """Whether a channel is one that a bone has at present: of rotations only that of its mode."""
     return mode in (SCALE, LOCATION) or mode == bone.rotation_mode
@@ -284,13 +295,7 @@ def shown_armatures() -> list[bpy.types.Object]:
 
 def shown_numbers(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> Shown:
     """What the evaluated bones of an armature object show of a solution, to be lent to the original."""
-    evaluated, found = ob_evaluated.pose.bones, []
-    for name, mode in shown_channels(ob):
-        shown = evaluated.get(name)
-        if shown and has_channel(shown, mode):
-            channel = channel_of(mode)[0]
-            found.append((name, channel, tuple(shown.path_resolve(channel, False))))
-    return found
+    return shown_by(ob_evaluated, ob, file_memory.shown.get(ob.name_full, ()))
 
 
 def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:
