@@ -18,9 +18,10 @@ from ..rig.blender.rotations import Raw, quaternion_of, raw_of, raw_values
 from ..rig.data import settings
 from ..rig.data.settings import Settings, check_switchable, is_native, path_of
 from ..rig.data.undoing import actions_of, all_or_nothing
-from ..rig.model.limb_now import Limb, goal_of, solve_limb
+from ..rig.model.limb import Limb, fk_chain
 from ..rig.pose.posing import write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.solving import pose_limb, solve_limb
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError, Goal
 from ..solvers.bending import aim_at, start_frame
@@ -109,12 +110,12 @@ def swivel_to(limb: Limb, visual: Sequence[Quaternion]) -> float:
 
     Blender leaves no limb quite straight that bends in its FK pose, so that its plane is told also out of reach.
     """
-    if limb.wishes.pole is None and len(limb.bones) > 2:
+    if limb.pole_armature is None and len(limb.bones) > 2:
         # Least motion starts from the FK pose, which becomes the visual one.
         return 0.0
     normal = start_frame(with_fk(limb, visual).chain).normal
-    root = limb.root
-    pole = limb.wishes.pole - root if limb.wishes.pole else None
+    root = limb.root_armature
+    pole = limb.pole_armature - root if limb.pole_armature else None
     aim = aim_at(limb.chain, Goal(limb.target_armature - root, pole), limb.chain.length)
     return atan2(aim.along.dot(aim.normal.cross(normal)), aim.normal.dot(normal))
 
@@ -157,12 +158,12 @@ def _corrected(limb: Limb, wanted: Sequence[Quaternion]) -> tuple[float, Limb]:
 
 def with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
     """The limb with another FK pose, given as local rotations."""
-    poses = limb.posed(rotations)
+    poses = pose_limb(limb, rotations)
     bones = [
         replace(reading, fk=raw_of(rotation, reading.mode, reading.fk), fk_rotation=rotation, pose_armature=pose)
         for reading, rotation, pose in zip(limb.bones, rotations, poses, strict=True)
     ]
-    return limb.with_bones(bones)
+    return replace(limb, bones=tuple(bones), chain=fk_chain(bones, limb.parent_pose))
 
 
 _UNCAPPED = 100.0
@@ -269,8 +270,7 @@ def _planned(context: bpy.types.Context, held: Held) -> _Plan:
         limb = _limb(context.evaluated_depsgraph_get(), held, _settings(held))
         with _full_influence(context, held):
             full = _visual(context, held, limb)
-        settings = replace(limb.settings, swivel=swivel_to(limb, full))
-        limb = replace(limb, settings=settings, goal=goal_of(settings))
+        limb = replace(limb, settings=replace(limb.settings, swivel=swivel_to(limb, full)))
         before = tuple(reading.fk for reading in limb.bones)
         return _Plan(held, fitted(limb, _visual(context, held, limb)), before)
     except ChainError as error:
@@ -307,8 +307,7 @@ def _limb(depsgraph: bpy.types.Depsgraph, held: Held, chosen: Settings) -> Limb:
     limb = reader.limb(held.chain_tip.name, chosen)
     if not held.constraint.use_rotation:
         return limb
-    target = limb.wishes.target - reader.target_rotation(chosen) @ _own_way(reader, held)
-    return replace(limb, wishes=replace(limb.wishes, target=target))
+    return replace(limb, target_armature=limb.target_armature - reader.target_rotation(chosen) @ _own_way(reader, held))
 
 
 def _own_way(reader: ArmatureReader, held: Held) -> Vector:
@@ -470,7 +469,7 @@ def _because(plan: _Plan) -> str:
     other = next((mover.constraint for mover in movers if mover.constraint != plan.held.constraint), None)
     if other is not None:
         return messages.AFTER_THE_CHAIN(constraint=other.name)
-    if limb.wishes.pole is not None and limb.bones[0].limits is not None:
+    if limb.pole_armature is not None and limb.bones[0].limits is not None:
         return messages.POLE_IGNORES_LIMITS()
     if 0.0 < limb.settings.influence < 1.0:
         return messages.BLENDS_OTHERWISE()

@@ -19,8 +19,7 @@ from ..rig.data import settings
 from ..rig.data.settings import check_switchable, mute_setting
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone, possible_end_bones
-from ..rig.model.limb import BoneReading, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
-from ..rig.model.limb_now import Limb
+from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
 from ..rig.model.order import live_tips
 from ..rig.pose.posing import Channel, write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets

@@ -33,13 +33,12 @@ from ..rig.blender.rotations import (
 )
 from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import path_of, settings_of, target_and_pole
-from ..rig.model.limb import Wishes, chain_bones, fk_joints, hinge_armature
+from ..rig.model.limb import Limb, chain_bones, fk_joints, hinge_armature
 from ..rig.model.limb_model import hinges_of, joints_of, posed
-from ..rig.model.limb_now import Limb, solve_limb
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
 from ..rig.pose.following import follow_limbs
 from ..rig.pose.reading import SceneReader, check_targets
-from ..rig.pose.solving import tell
+from ..rig.pose.solving import solve_limb, tell
 from ..rig.pose.track_reading import are_even
 from ..rig.pose.track_solving import Reading, solve_tracks
 from ..solvers import ChainError
@@ -233,19 +232,17 @@ def fk_goal(
     plane = _fk_plane(joints, hinges, np.array([softness]))
     target_armature, knee = Vector(plane.targets[0]), Vector(plane.knees[0])
     if pole not in reaches:
-        present = (limb.wishes.pole - knee).length if limb.wishes.pole else 0.0
+        present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
         reaches[pole] = plane.pole_reach(present)
     pole_armature = knee + Vector(plane.sides[0]) * reaches[pole]
-    wishes = Wishes(target_armature, pole_armature)
+    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
     target_world, pole_world = placer.world_of(target), placer.world_of(pole)
-    if limb.riding and limb.held:
-        foot, (present, *_) = limb.riding[0], limb.placed(limb.wishes)[1]
-        own = foot.orientation(foot.pose_armature)
-        wishes = replace(wishes, orientation=own @ limb.held.inverted())
-        turn, world = own @ present.inverted(), rotation_in(limb.world)
+    if ends:
+        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
+        world = rotation_in(limb.world)
         target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
-    goal = replace(limb, settings=replace(limb.settings, foot_roll=0.0), wishes=wishes)
+    goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
     return goal, {target: target_world, pole: pole_world}
 
 

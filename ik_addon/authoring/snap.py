@@ -20,10 +20,10 @@ from ..rig.data.settings import path_of, set_to, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live.state import unseen
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import chain_bones, fk_joints
-from ..rig.model.limb_now import Limb, solve_limb
+from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, KnownOrders
 from ..rig.pose.posing import write_fk
+from ..rig.pose.solving import solve_limb
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .clip_tracks import ClipTracks

@@ -15,11 +15,10 @@ from ..rig.live import handlers as live
 from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.body import bodies_of
 from ..rig.model.limb import chain_bones, growth, may_stretch, scaled_bones
-from ..rig.model.limb_now import solve_limb
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
 from ..rig.pose.following import follow_limbs
 from ..rig.pose.reading import SceneReader
-from ..rig.pose.solving import tell
+from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
 from .collecting import Motion, collect, turned_bones

@@ -18,9 +18,8 @@ from ..rig.live.handler_lists import others_handle_frames
 from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.body import body_channels
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import link_bones, scaled_bones
+from ..rig.model.limb import link_bones, missed_world, scaled_bones
 from ..rig.model.limb_model import FkTrack, LimbModel, animated_bones, joints_of, posed
-from ..rig.model.limb_now import missed_world
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.posing import Channel, loans

@@ -15,7 +15,7 @@ from ..rig.blender.armatures import armature_named
 from ..rig.blender.file_memory import last, remember
 from ..rig.blender.rotations import quaternion_of, rotation_in
 from ..rig.model.limb_model import joints_of
-from ..rig.model.limb_now import PosedLimb, influence_for
+from ..rig.pose.solving import PosedLimb
 from ..rig.pose.track_solving import PoseTrack, Reading
 from ..solvers import ChainError, Outcome
 from ..solvers.arrays import conjugate, cross, dot, multiply
@@ -56,11 +56,11 @@ def course_at(frame: int, posed: PosedLimb, error_world: float) -> Course:
     limb, settings = posed.limb, posed.limb.settings
     turn = rotation_in(limb.parent_pose).conjugated() if limb.parent_pose else Quaternion()
     points = limb.joints(posed.poses_armature)
-    root, pole = points[0], limb.wishes.pole
+    root, pole = points[0], limb.pole_armature
     rotations = zip(posed.rotations, limb.turned, strict=True)
     rows = (
         frame,
-        influence_for(settings, posed.outcome) > 0.0,
+        settings.influence > 0.0 and not posed.holds,
         posed.outcome,
         len(points),
         [turn @ (point - root) for point in points],

@@ -23,8 +23,8 @@ from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, Settings, native_tips, settings_of
 from ..rig.live import handlers as live
 from ..rig.model.foot import end_bone, rolls, toe_of
-from ..rig.model.limb_now import PosedLimb, solve_limb
 from ..rig.pose.reading import ArmatureReader, SceneReader, gone_pole
+from ..rig.pose.solving import PosedLimb, solve_limb
 from ..solvers import ChainError
 from . import records
 from .mechanism import make_bones, native_settings, to_live, to_native, value_of
@@ -82,9 +82,9 @@ def _end_poses(posed: PosedLimb) -> Iterator[tuple[str, Matrix]]:
     """Where the bones on a chain's end are: a foot under the last link, its toe under the foot."""
     limb = posed.limb
     above = limb.bones[-1].last_pose(posed.poses_armature[-1])
-    for reading, raw in zip(limb.riding, posed.rotations[len(limb.bones) :], strict=True):
-        above = reading.posed(quaternion_of(raw, reading.mode), above)
-        yield reading.name, above
+    for end, raw in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
+        above = end.reading.posed(quaternion_of(raw, end.reading.mode), above)
+        yield end.reading.name, above
 
 
 def _apart(a: Matrix, b: Matrix) -> float:

@@ -16,8 +16,7 @@ from ..rig.data.relation import is_tie
 from ..rig.data.settings import NATIVE_SETTINGS, Settings, may_change, path_of
 from ..rig.model.body import bodies_of
 from ..rig.model.foot import heel_and_axis, rolls
-from ..rig.model.limb import BoneReading, chain_bones
-from ..rig.model.limb_now import Limb
+from ..rig.model.limb import BoneReading, Limb, chain_bones
 from ..rig.status.problems import check_changeable
 from ..solvers import SOLVERS, ChainError
 from ..solvers.bending import start_frame
@@ -228,7 +227,7 @@ def uses_of(tip: bpy.types.PoseBone, shape: Shape, switch: bool) -> Uses:
             names.append(name)
     names += ["stretch_max"] if settings.reach == "STRETCH" else []
     names += ["foot_roll", "toe_angle"] if shape.foot and rolls(tip) else []
-    return Uses(tuple(names), shape.limb.wishes.pole is not None, settings.reach == "HOLD", hinge)
+    return Uses(tuple(names), shape.limb.pole_armature is not None, settings.reach == "HOLD", hinge)
 
 
 def hinge_bend(shape: Shape) -> HingeBend | None:
@@ -320,7 +319,7 @@ def check_bones(limb: Limb, shape: Shape) -> None:
         if matrix is not None and not is_even(matrix):
             raise ChainError(messages.NATIVE_UNEVEN(uneven=name))
     for k, link in enumerate(limb.bones):
-        if not link.bone.use_inherit_rotation and link.bone.parent is not None and (k or limb.wishes.pole is None):
+        if not link.bone.use_inherit_rotation and link.bone.parent is not None and (k or limb.pole_armature is None):
             raise ChainError(messages.NATIVE_ROTATION_NOT_INHERITED(free=link.name))
     if shape.foot and shape.foot.toe and not ob.data.bones[shape.foot.toe].use_inherit_rotation:
         raise ChainError(messages.NATIVE_ROTATION_NOT_INHERITED(free=shape.foot.toe))

@@ -7,9 +7,9 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.rig.live import armature_plan
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose import solving
+from ik_addon.rig.pose.solving import ReadyChain
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..scenes import go_to, select
@@ -22,18 +22,19 @@ pytestmark = pytest.mark.versions
 def solved(monkeypatch):
     """The tips of the chains that are solved from now on."""
     tips = []
-    solve_limb, asked_now = solving.solve_limb, armature_plan.asked_now
+    solve_limb, solve_steady = solving.solve_limb, ReadyChain.solve
 
     def counting(limb):
         tips.append((limb.tip, round(limb.world.translation.x)))
         return solve_limb(limb)
 
-    def counting_planned(reader, chains):
-        tips.extend((chain.model.tip, round(reader.ob.location.x)) for chain in chains)
-        return asked_now(reader, chains)
+    def counting_steady(chain, wishes):
+        ob = bpy.data.objects.get(chain.model.armature)
+        tips.append((chain.model.tip, round(ob.location.x) if ob else 0))
+        return solve_steady(chain, wishes)
 
     monkeypatch.setattr(solving, "solve_limb", counting)
-    monkeypatch.setattr(armature_plan, "asked_now", counting_planned)
+    monkeypatch.setattr(ReadyChain, "solve", counting_steady)
     return tips
 
 

@@ -6,8 +6,7 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_addon.rig.model.limb_now import PosedLimb
-from ik_addon.rig.pose.solving import solve_scene
+from ik_addon.rig.pose.solving import PosedLimb, solve_scene
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.solvers import Outcome
 

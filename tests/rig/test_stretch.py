@@ -7,7 +7,6 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.controls import remove_chain
-from ik_addon.rig.model import limb_now
 from ik_addon.rig.pose import solving
 
 from ..changes import setting
@@ -162,9 +161,9 @@ def test_unevenly_scaled_bones_arrive_too(uneven_seed):
 
 def test_one_solution_is_enough(monkeypatch):
     """Only under uneven scales is a chain solved again, to end where it was solved to."""
-    rig, solutions, solve = stretched_leg(), [], limb_now.solve
+    rig, solutions, solve = stretched_leg(), [], solving.solve
     rig.target.place((0.2, 0.1, -0.9))
-    monkeypatch.setattr(limb_now, "solve", lambda *given: solutions.append(given) or solve(*given))
+    monkeypatch.setattr(solving, "solve", lambda *given: solutions.append(given) or solve(*given))
     solving.solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
     assert rig.missed() < EXACT
     assert len(solutions) == 1

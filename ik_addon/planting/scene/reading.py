@@ -37,10 +37,10 @@ from ...rig.data.settings import path_of
 from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
-from ...rig.model.limb import chain_bones, end_in_tip, known_bones, link_bones
+from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
 from ...rig.model.limb_model import FkTrack, joints_of
-from ...rig.model.limb_now import Limb, solve_limb
 from ...rig.model.order import ChainName, KnownOrders, live_tips
+from ...rig.pose.solving import solve_limb
 from ...rig.pose.track_solving import solve_tracks
 from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
@@ -454,7 +454,7 @@ def reaching(capture: Capture) -> LegMotion:
 
 def _in_fk(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
     """The pose matrices of a limb's links and of its foot in the FK pose, in armature space."""
-    foot = limb.riding[0].pose_armature if limb.riding else None
+    foot = limb.ends[0].reading.pose_armature if limb.ends else None
     return [reading.pose_armature for reading in limb.bones], foot
 
 
@@ -462,8 +462,8 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
     """The same as the limb is solved."""
     posed = solve_limb(limb)
     poses, foot = posed.poses_armature, None
-    if limb.riding:
-        end, numbers = limb.riding[0], posed.rotations[len(limb.bones)]
+    if limb.ends:
+        end, numbers = limb.ends[0].reading, posed.rotations[len(limb.bones)]
         foot = end.posed(quaternion_of(numbers, end.mode), limb.bones[-1].last_pose(poses[-1]))
     return poses, foot
 

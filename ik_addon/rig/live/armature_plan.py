@@ -20,11 +20,11 @@ from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, target_and_po
 from ..model.body import BodyModel
 from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
-from ..model.limb_now import ReadyLimb
 from ..model.order import objects_of
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, loans
 from ..pose.reading import SceneReader
+from ..pose.solving import ReadyChain
 from ..pose.track_reading import TrackReader, same_wishes
 from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each
 
@@ -114,7 +114,7 @@ class ArmaturePlan:
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Wished, np.ndarray]]] = {}
         # What each was asked for last, and the numbers of its channels for that.
-        self._solved: dict[int, tuple[ReadyLimb, bytes, np.ndarray]] = {}
+        self._solved: dict[int, tuple[ReadyChain, bytes, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [

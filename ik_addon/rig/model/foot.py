@@ -9,7 +9,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ...solvers.arrays import multiply, rotated
 from ..blender.rotations import rotation_in
 from ..data.settings import Settings, may_change
-from .limb import BoneReading
+from .limb import BoneReading, EndBone
 
 _TOE_NAMES = ("toe", "ball")
 _AT_THE_END = 0.3
@@ -75,20 +75,20 @@ def held_rotation(tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Se
 
 
 def place_foot(
-    readings: Sequence[BoneReading],
+    readings: tuple[BoneReading, ...],
     ankle_armature: Vector,
     orientation: Quaternion,
     roll: float,
     toe_angle: float,
-) -> tuple[Vector, list[Quaternion]]:
-    """Where the ankle goes, and how foot and toe are turned, for the foot's place before it rolls.
+) -> tuple[Vector, tuple[EndBone, ...]]:
+    """Where the ankle goes, and how foot and toe stand, for the foot's place before it rolls.
 
     readings: of the foot, and of its toe if it has one. roll, toe_angle: radians; see the settings. The toe stays on
     the ground while the foot rolls over the ball. All in armature space.
     """
     foot, toe = readings[0], readings[1] if len(readings) > 1 else None
     if not roll and toe is None:
-        return ankle_armature, [orientation]
+        return ankle_armature, (EndBone(foot, orientation),)
     turn = orientation @ foot.orientation(foot.pose_armature).inverted()
     foot_pose = turn.to_matrix().to_4x4() @ foot.pose_armature
     foot_pose.translation = ankle_armature
@@ -108,10 +108,10 @@ def place_foot(
     (ankles, orientations), standing = rolled(
         (before[:, :3], before[:, 3:]), axis, (heel, tip, ball), roll_row, toe_row
     )
-    turns = [Quaternion(orientations[0])]
+    ends = [EndBone(foot, Quaternion(orientations[0]))]
     if toe is not None:
-        turns.append(Quaternion(standing[0]) @ to_own @ toe.orientation(end_pose))
-    return Vector(ankles[0]), turns
+        ends.append(EndBone(toe, Quaternion(standing[0]) @ to_own @ toe.orientation(end_pose)))
+    return Vector(ankles[0]), tuple(ends)
 
 
 def rolled(

@@ -12,7 +12,7 @@ from ...solvers import Chain, ChainError, Hinge, Kind, LimitError, Swing
 from ...solvers.bending import start_frame
 from ...solvers.vectors import wrapped
 from ..blender.rotations import Raw, pose_matrix, rotation_in
-from ..data.settings import may_change
+from ..data.settings import Settings, may_change
 
 Range = tuple[float, float]
 ControlPlace = tuple[bpy.types.Object | None, str]
@@ -138,11 +138,6 @@ class BoneReading:
         """The local rotation that gives the bone an orientation: the inverse of `posed`."""
         return self.orientation(pose_matrix(self.bone, pose_armature, parent_pose, invert=True))
 
-    def turned_to(self, orientation: Quaternion, parent_pose: Matrix) -> Quaternion:
-        """The local rotation that gives the bone an orientation as its FK pose is seen, whatever its scale."""
-        turn = orientation @ self.orientation(self.pose_armature).inverted()
-        return self.local_rotation(turn.to_matrix().to_4x4() @ self.pose_armature, parent_pose)
-
     def orientation(self, matrix: Matrix) -> Quaternion:
         """The rotation in a matrix of the bone, which holds its scale as well: see `rotation_in`."""
         return rotation_in(matrix, self.scale)
@@ -155,6 +150,65 @@ class Wishes:
     target: Vector
     pole: Vector | None = None
     orientation: Quaternion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndBone:
+    """A bone that rides on a chain's end and is turned to an orientation in armature space."""
+
+    reading: BoneReading
+    orientation: Quaternion
+
+    def local_rotation(self, orientation: Quaternion, parent_pose: Matrix) -> Quaternion:
+        fk_pose = self.reading.pose_armature
+        turn = orientation @ self.reading.orientation(fk_pose).inverted()
+        return self.reading.local_rotation(turn.to_matrix().to_4x4() @ fk_pose, parent_pose)
+
+
+@dataclass(frozen=True, slots=True)
+class Limb:
+    """All that solving a chain needs. Points and matrices in armature space.
+
+    bones: the chain's links, from root to tip.
+
+    world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
+    chain: the FK pose relative to the root's head, where single precision is finest. target_armature: where the
+    chain's end goes, foot roll included. ends: foot and toe, if they follow the target's orientation; held: how the
+    foot stands against it before it rolls.
+    """
+
+    tip: str
+    settings: Settings
+    solver: str
+    world: Matrix
+    bones: tuple[BoneReading, ...]
+    chain: Chain
+    parent_pose: Matrix | None
+    target_armature: Vector
+    pole_armature: Vector | None
+    ends: tuple[EndBone, ...] = ()
+    held: Quaternion | None = None
+
+    @property
+    def turned(self) -> tuple[BoneReading, ...]:
+        """All bones whose rotation the chain sets: the first of each link, then those on its end."""
+        return (*self.bones, *(end.reading for end in self.ends))
+
+    @property
+    def names(self) -> list[str]:
+        return [bone.name for link in self.bones for bone in (link, *link.segments)]
+
+    @property
+    def root_armature(self) -> Vector:
+        return self.bones[0].pose_armature.to_translation()
+
+    def joints(self, poses_armature: Sequence[Matrix]) -> list[Vector]:
+        """Joints for pose matrices of the chain's links, in armature space, root first."""
+        return joints(self.bones, poses_armature)
+
+    def end_of(self, poses_armature: Sequence[Matrix]) -> Vector:
+        """Where the chain ends for pose matrices of its links, in armature space."""
+        return self.bones[-1].end_of(poses_armature[-1])
 
 
 def end_in_tip(tip: bpy.types.PoseBone) -> Vector:
@@ -175,6 +229,15 @@ def end_world(tip: bpy.types.PoseBone) -> Vector:
     tip: its tip bone, evaluated.
     """
     return tip.id_data.matrix_world @ (tip.matrix @ end_in_tip(tip))
+
+
+def missed_world(tip: bpy.types.PoseBone, limb: Limb) -> float:
+    """Distance from the end of a chain to its target, in world units.
+
+    tip: its tip bone, evaluated.
+    limb: the chain as read from the same evaluation.
+    """
+    return (end_world(tip) - limb.world @ limb.target_armature).length
 
 
 def posed_joints(bones: Sequence[bpy.types.PoseBone]) -> list[Vector]:
@@ -401,12 +464,6 @@ def _joint_rotation(
         parent *= -1.0
     rest = bone.parent.matrix_local.to_3x3().inverted() @ bone.matrix_local.to_3x3()
     return (parent.normalized() @ rest).to_quaternion().inverted() @ orientation
-
-
-def inherits_all(bone: bpy.types.Bone) -> bool:
-    """Whether a bone goes along with the one above it in every way."""
-    inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
-    return inherits and bone.use_local_location
 
 
 def growth(bones: Sequence[bpy.types.Bone]) -> dict[str, int]:

@@ -12,8 +12,6 @@ from ...solvers.limited import legal_reach
 from ..blender.rotations import LOCATION, Raw, is_even, pose_matrix, quaternion_of, raw_of
 from ..data.settings import BodySettings, body_settings_of, settings_of
 from ..model.body import check_movable
-from ..model.limb import Wishes
-from ..model.limb_now import Limb, ReadyLimb
 from .reading import ArmatureReader
 
 _FULL = 1e-4
@@ -86,13 +84,6 @@ def follow_limbs(reader: ArmatureReader, name: str, tips: Sequence[str]) -> Pose
     return follow(reader, name, lambda: _read_holds(reader, tips))
 
 
-def hold_of(limb: ReadyLimb | Limb, wishes: Wishes, space: Matrix) -> Hold:
-    """A limb as a body has to keep to it. space: from its own to armature space, scaled evenly."""
-    size, (shortest, longest), settings = space.col[0].length, legal_reach(limb.chain), limb.settings
-    offset = space.to_3x3() @ (limb.placed(wishes)[0] - limb.root)
-    return space @ limb.root, offset, (size * shortest, size * longest), settings.softness, settings.influence
-
-
 def _read_holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
     """The chains of these tips as they are below the bone as the reader supposes it."""
     for tip in tips:
@@ -105,7 +96,8 @@ def _read_holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
         except ChainError:
             # The chain itself says why.
             continue
-        yield hold_of(limb, limb.wishes, Matrix())
+        root = limb.root_armature
+        yield root, limb.target_armature - root, legal_reach(limb.chain), settings.softness, settings.influence
 
 
 def body_turn(center: Vector, holds: Sequence[Hold], settings: BodySettings) -> Quaternion | None:

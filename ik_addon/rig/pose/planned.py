@@ -8,21 +8,22 @@ from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
+from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
 from ..blender.rotations import LOCATION, REST, Raw, is_even, quaternion_of
 from ..data.settings import SAMPLED_SETTINGS, Settings, sampled_settings, settings_of, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
-from ..model.limb import Wishes, chain_bones, inherits_all
+from ..model.limb import Wishes, chain_bones
 from ..model.limb_model import AnimatedBones, LimbModel, controls_of, limb_model
-from ..model.limb_now import PosedLimb, ReadyLimb, Solved
-from .following import Hold, follow, hold_of
+from .following import Hold, follow
 from .posing import FkPose
-from .reading import ArmatureReader, SceneReader, UnevenError, read_limb, without_gone_pole
+from .reading import ArmatureReader, SceneReader, UnevenError, without_gone_pole
+from .solving import PosedLimb, ReadyChain, Solved, inherits_all, ready_chain
 from .track_reading import read_fk, same_wishes
 from .track_solving import PlannedChain
 
@@ -61,7 +62,7 @@ def planned_chains(
     chains = {tip: own for tip, own in found.items() if isinstance(own, PlannedChain)}
     for tip, asked in zip(chains, asked_now(reader.armature(ob), [*chains.values()]), strict=True):
         try:
-            if not _is_same(limbs[tip], asked.solved):
+            if not _is_same(limbs[tip], asked.ready.solve(asked.wishes)):
                 found[tip] = messages.SET_UP_UNUSUALLY()
         except ChainError as error:
             found[tip] = str(error)
@@ -93,9 +94,9 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
 
     Raises ChainError if its model does not hold for them.
     """
-    fk = FkPose(ob)
-    track, ready = read_fk(ob, model, fk.numbers), _ready(ob.pose.bones[model.tip], model, fk)
-    return PlannedChain(model, track, ready.chain.length, ready if model.is_still else None)
+    fk = read_fk(ob, model, FkPose(ob).numbers)
+    ready = ready_chain(model, fk, _settings_of(ob.pose.bones[model.tip]))
+    return PlannedChain(model, fk, ready.chain.length, ready if model.is_still else None)
 
 
 def _settings_of(tip: bpy.types.PoseBone) -> Settings:
@@ -106,7 +107,7 @@ def _settings_of(tip: bpy.types.PoseBone) -> Settings:
 class Request:
     """What a planned chain asks for just now. location: of the bone that is written with it, if there is one."""
 
-    ready: ReadyLimb
+    ready: ReadyChain
     wishes: Wishes
     location: Raw | None = None
 
@@ -116,22 +117,14 @@ class Request:
         return self.wishes, sampled_settings(self.ready.settings)
 
     @property
-    def solved(self) -> Solved:
-        """Raises ChainError for what is no point, and where rounding may decide between poses that are as good."""
-        solved = self.ready.solve(self.wishes)
-        if solved.searched:
-            raise ChainError(messages.LIMITS_SEARCHED())
-        return solved
-
-    @property
     def digits(self) -> bytes:
         """All that is asked of the chain, to the last digit."""
         given = self.wishes.target, self.wishes.pole, self.wishes.orientation, self.location
         return array("d", [number for each in given if each is not None for number in each]).tobytes()
 
     def values(self) -> np.ndarray:
-        """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `solved`."""
-        rows = self.ready.raw(self.solved)
+        """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `ReadyChain.solve`."""
+        rows = self.ready.raw(self.ready.solve(self.wishes))
         rows += [] if self.location is None else [self.location]
         return np.array([(*row, 0.0)[:4] for row in rows], np.float32)
 
@@ -142,15 +135,18 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
     Raises ChainError where a model does not hold, or a target is nowhere.
     """
     locations = {}
-    ready = [chain.ready or _ready(reader.tip(chain.model.tip), chain.model, reader.fk) for chain in chains]
+    ready = [chain.ready or _ready_now(reader, chain.model) for chain in chains]
 
     def holds(body: BodyModel) -> Iterator[Hold]:
         for chain, own in zip(chains, ready, strict=True):
             if chain.model.tip in body.limbs:
-                hold = hold_of(own, wishes_of(reader, chain.model), reader.pose_of(reader.tip(chain.model.parent)))
-                if not all(map(isfinite, hold[1])):
+                parent, settings = reader.pose_of(reader.tip(chain.model.parent)), own.settings
+                offset = parent.to_3x3() @ (own.end_of(wishes_of(reader, chain.model)) - own.root)
+                if not all(map(isfinite, offset)):
                     raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
-                yield hold
+                size, (shortest, longest) = parent.col[0].length, legal_reach(own.chain)
+                reach = size * shortest, size * longest
+                yield parent @ own.root, offset, reach, settings.softness, settings.influence
 
     for chain in chains:
         body = chain.model.led
@@ -162,17 +158,9 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
     ]
 
 
-def _ready(tip: bpy.types.PoseBone, model: LimbModel, fk: FkPose) -> ReadyLimb:
-    """A chain ready to be solved below its root's parent. Raises UnevenError where one of its bones is scaled so."""
-    ends = [tip.id_data.pose.bones[name] for name in model.bones[model.own :]]
-    wishes = Wishes(Vector(), None, Quaternion() if ends else None)
-    limb = read_limb(
-        tip, _settings_of(tip), fk, ends, Matrix() if model.parent else None, fk.scale_of, wishes, Matrix()
-    )
-    readings = (reading for link in limb.turned for reading in (link, *link.segments))
-    if not all(is_even(reading.pose_armature) for reading in readings):
-        raise UnevenError(messages.BONES_UNEVEN())
-    return limb.ready
+def _ready_now(reader: ArmatureReader, model: LimbModel) -> ReadyChain:
+    """A chain ready to be solved whose FK pose or settings are others at each frame."""
+    return ready_chain(model, read_fk(reader.ob, model, reader.fk.numbers), _settings_of(reader.tip(model.tip)))
 
 
 def wishes_of(reader: ArmatureReader, model: LimbModel) -> Wishes:

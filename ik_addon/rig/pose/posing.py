@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
 from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
@@ -176,10 +175,6 @@ class FkPose:
 
     def scale(self, name: str) -> Raw:
         return self.numbers(name, SCALE)
-
-    def scale_of(self, bone: bpy.types.PoseBone) -> Vector:
-        """The FK scale of a bone."""
-        return Vector(self.scale(bone.name))
 
     def location(self, name: str) -> Raw:
         return self.numbers(name, LOCATION)

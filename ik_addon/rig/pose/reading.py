@@ -18,19 +18,18 @@ from ..blender.rotations import array_of, is_even, pose_matrix, posed_by_channel
 from ..data import settings
 from ..data.relation import in_any_collection, place_of
 from ..data.settings import NUMBERS, PREFIX, Settings, settings_of
-from ..model.foot import end_bone, end_bones, held_rotation
+from ..model.foot import end_bone, end_bones, held_rotation, place_foot
 from ..model.limb import (
     BoneReading,
     ControlPlace,
+    Limb,
     Wishes,
     chain_bones,
     fk_chain,
     given_factor,
-    growth,
     is_rigid,
     limits_of,
 )
-from ..model.limb_now import Limb, goal_of
 from .posing import FkPose
 
 _KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole target": (Kind.POLE, Kind.POLE_DELETED)}
@@ -478,29 +477,24 @@ def read_limb(
     ends: the bones on it that follow its target. parent_pose: of the root's parent; scale_of: of the bones. Raises
     ChainError that says what is wrong with it.
     """
-    chain = chain_bones(tip, settings.chain_count)
-    bones = read_links(fk, chain, parent_pose, scale_of)
-    riding, held = (), None
-    if ends:
+    bones = read_links(fk, chain_bones(tip, settings.chain_count), parent_pose, scale_of)
+    target, held, placed = wishes.target, None, ()
+    if wishes.orientation is not None:
         held = held_rotation(tip, ends[0], settings)
         riding = read_riding(fk, ends, bones[-1].last_pose(bones[-1].pose_armature))
-    powers = growth([bone.bone for bone in chain]) if settings.reach == "STRETCH" else {}
-    scaled = tuple((fk.scale(name), power) for name, power in powers.items() if power)
+        target, placed = place_foot(riding, target, wishes.orientation @ held, settings.foot_roll, settings.toe_angle)
     return Limb(
         tip=tip.name,
         settings=settings,
         solver=solver_for(len(bones), settings.solver),
-        chain=fk_chain(bones, parent_pose),
-        root=bones[0].pose_armature.to_translation(),
-        goal=goal_of(settings),
-        channels=tuple((reading.mode, reading.fk) for reading in (*bones, *riding)),
-        scaled=scaled,
-        bones=bones,
-        riding=riding,
-        parent_pose=parent_pose,
-        held=held,
-        wishes=wishes,
         world=world,
+        bones=bones,
+        chain=fk_chain(bones, parent_pose),
+        parent_pose=parent_pose,
+        target_armature=target,
+        pole_armature=wishes.pole,
+        ends=placed,
+        held=held,
     )
 
 

@@ -1,22 +1,238 @@
-"""All chains of a scene, read, solved and written, each after those that move it."""
+"""Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 
 import bpy
-from mathutils import Vector
+import numpy as np
+from mathutils import Matrix, Quaternion, Vector
 
-from ...solvers import ChainError
+from ... import messages
+from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
 from ..blender.animation import unchanged
 from ..blender.armatures import posed_armatures
-from ..blender.rotations import LOCATION, SCALE, quaternion_of
+from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of, raw_of
+from ..data.settings import Settings, goal_values
 from ..model.body import body_channels
-from ..model.limb import factors
-from ..model.limb_now import PosedLimb, solve_limb
+from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors
+from ..model.limb_model import FkTrack, LimbModel, chain_at, foot_places
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
 from .posing import PoseWriter, loans, shown_channels
 from .reading import ArmatureReader, SceneReader
+
+_UNEVEN_SCALE_PASSES = 48
+_WITHOUT_GAIN = 8
+"""Passes in a row that come no nearer: more of them will not either."""
+_STRAYED = 2e-6
+"""Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A chain solved for one frame. rotations: local, of the bones that it turns. stretch: how many times its FK length
+    it is long."""
+
+    rotations: list[Quaternion]
+    outcome: Outcome
+    stretch: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyChain:
+    """A planned chain of which all is read but where it shall go. Points and rotations in the space of its root's
+    parent.
+
+    chain, root: in its FK pose, the chain from its root. goal: what it always asks for. before, after: for each bone
+    that it turns the constant rotations on the two sides of its turn against the bone before. fk_rotations: of these
+    bones; channels: of each the rotation mode, and the FK numbers of that. scaled: of the bones that lengthen it the FK
+    scale and the power of the stretch. end, end_turns: where its end goes, and how the bones on it are turned, for a
+    target at the origin that is not turned.
+    """
+
+    model: LimbModel
+    settings: Settings
+    chain: Chain
+    root: Vector
+    goal: Goal
+    before: tuple[Quaternion, ...]
+    after: tuple[Quaternion, ...]
+    fk_rotations: tuple[Quaternion, ...]
+    channels: tuple[tuple[str, Raw], ...]
+    scaled: tuple[tuple[Raw, int], ...]
+    end: Vector
+    end_turns: tuple[Quaternion, ...]
+
+    def end_of(self, wishes: Wishes) -> Vector:
+        if wishes.orientation is None:
+            return wishes.target
+        return wishes.target + wishes.orientation @ self.end
+
+    def solve(self, wishes: Wishes) -> Solved:
+        """Raises ChainError for what is no point, and where rounding may decide between poses that are as good."""
+        pole, chain = wishes.pole, self.chain
+        end, pole = self.end_of(wishes) - self.root, None if pole is None else pole - self.root
+        solution = solve(chain, replace(self.goal, target=end, pole=pole), self.model.solver)
+        if solution.searched:
+            raise ChainError(messages.LIMITS_SEARCHED())
+        turns = link_rotations(chain, solution)
+        links = len(turns)
+        if wishes.orientation is not None:
+            standing = zip(self.end_turns, self.after[links:], strict=True)
+            turns += [wishes.orientation @ each @ after.conjugated() for each, after in standing]
+        rotations, unturned = [], None
+        for turn, before, after in zip(turns, self.before, self.after, strict=True):
+            rotations.append(before @ (turn if unturned is None else unturned @ turn) @ after)
+            unturned = turn.conjugated()
+        influence = influence_for(self.settings, solution.outcome)
+        if influence != 1.0:
+            rotations = self._blended(rotations, turns, links, influence)
+        return Solved(rotations, solution.outcome, 1.0 + influence * (solution.stretch - 1.0))
+
+    def _blended(
+        self, rotations: list[Quaternion], turns: list[Quaternion], links: int, influence: float
+    ) -> list[Quaternion]:
+        """turns: of its bones from their FK pose, at full influence. A foot is turned to its orientation under the tip
+        as it is shown; a toe as it lies to the foot."""
+        shown = [blend(fk, solved, influence) for fk, solved in zip(self.fk_rotations, rotations, strict=True)]
+        if len(shown) > links:
+            tip = Quaternion()
+            for rotation, before, after in zip(shown[:links], self.before, self.after, strict=False):
+                tip = tip @ before.conjugated() @ rotation @ after.conjugated()
+            local = self.before[links] @ tip.conjugated() @ turns[links] @ self.after[links]
+            shown[links] = blend(self.fk_rotations[links], local, influence)
+        return shown
+
+    def raw(self, solved: Solved) -> list[Raw]:
+        """What was solved as numbers of the bones' rotation modes, each next to its FK rotation, then the scales."""
+        if not influence_for(self.settings, solved.outcome):
+            # No influence is the FK pose itself, not what its quaternion rounds to.
+            return [*(fk for _, fk in self.channels), *(fk for fk, _ in self.scaled)]
+        pairs = zip(solved.rotations, self.channels, strict=True)
+        rotations = [raw_of(rotation, mode, fk) for rotation, (mode, fk) in pairs]
+        return rotations + [tuple(value * solved.stretch**power for value in fk) for fk, power in self.scaled]
+
+
+def influence_for(settings: Settings, outcome: Outcome) -> float:
+    """The influence of a chain: none where it keeps its FK pose because its target is out of reach."""
+    return 0.0 if settings.reach == "HOLD" and outcome is not Outcome.REACHED else settings.influence
+
+
+def goal_of(settings: Settings) -> Goal:
+    """What a chain asks for wherever its target is."""
+    return Goal(target=Vector(), pole=None, least_motion=settings.least_motion, **goal_values(settings, settings.reach))
+
+
+def ready_chain(model: LimbModel, fk: FkTrack, settings: Settings) -> ReadyChain:
+    """A chain in its FK pose, of one row, made ready to be solved. Raises ChainError where there is none."""
+    chain = chain_at(model, fk, 0)
+    if min(chain.lengths) <= NO_LENGTH * chain.length:
+        raise ChainError(messages.SET_UP_UNUSUALLY())
+    values = {name: np.array([getattr(settings, name)]) for name in ("foot_roll", "toe_angle")}
+    ends, end_turns = foot_places(model, fk, np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]), values)
+    rotations, after = ([Quaternion(rows[0, k]) for k in model.turned] for rows in (fk.rotations, fk.turns))
+    numbers = (tuple(fk.numbers[k][0].tolist()) for k in model.turned)
+    lengthening = (tuple(fk_scale[0].tolist()) for fk_scale in fk.lengthening)
+    return ReadyChain(
+        model=model,
+        settings=settings,
+        chain=chain,
+        root=Vector(fk.heads[0, 0]),
+        goal=goal_of(settings),
+        before=tuple(own @ turn.conjugated() for own, turn in zip(rotations, after, strict=True)),
+        after=tuple(after),
+        fk_rotations=tuple(rotations),
+        channels=tuple(zip(model.turned_modes, numbers, strict=True)),
+        scaled=tuple((own, power) for own, (_, power) in zip(lengthening, model.scaled, strict=True)),
+        end=Vector(ends[0]),
+        end_turns=tuple(Quaternion(turn[0]) for turn in end_turns),
+    )
+
+
+def inherits_all(bone: bpy.types.Bone) -> bool:
+    """Whether a bone goes along with the one above it in every way."""
+    inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
+    return inherits and bone.use_local_location
+
+
+def scales_of(limb: Limb, stretch: float) -> list[Vector]:
+    """The scales of a chain's bones that lengthen it by `stretch`."""
+    own = factors([reading.bone for reading in limb.bones], stretch)
+    return [reading.scale * own[reading.name] for reading in limb.bones]
+
+
+def pose_limb(limb: Limb, rotations: Sequence[Quaternion], scales: Sequence[Vector] | None = None) -> list[Matrix]:
+    """Forward kinematics: the pose matrices of a chain's links for local rotations, and scales other than their own."""
+    poses, parent_pose = [], limb.parent_pose
+    for k, (reading, rotation) in enumerate(zip(limb.bones, rotations, strict=False)):
+        poses.append(reading.posed(rotation, parent_pose, scales[k] if scales else None))
+        parent_pose = reading.last_pose(poses[-1])
+    return poses
+
+
+def _solved_by_matrices(limb: Limb) -> tuple[Solution, list[Matrix], list[Quaternion]]:
+    """The chain at full influence: its solution, its pose matrices, its local rotations.
+
+    The matrices are those before it is lengthened, which turns nothing and moves all joints evenly away from the root.
+    A bone under an unevenly scaled parent changes its length as it turns. Then the chain is solved again with
+    the lengths that it has in the pose just found, until the tip is where the solution put it; where it never is,
+    the pose in which it comes nearest stands.
+    """
+    root, pole = limb.root_armature, limb.pole_armature
+    goal = replace(
+        goal_of(limb.settings), target=limb.target_armature - root, pole=None if pole is None else pole - root
+    )
+    poses, chain, nearest = [reading.pose_armature for reading in limb.bones], limb.chain, inf
+    found = None
+    best = 0
+    for number in range(_UNEVEN_SCALE_PASSES):
+        solution = solve(chain, goal, limb.solver)
+        local_rotations, posed, parent_pose = [], [], limb.parent_pose
+        for reading, pose, turn in zip(limb.bones, poses, link_rotations(chain, solution), strict=True):
+            rotation = reading.local_rotation(turn.to_matrix().to_4x4() @ pose, parent_pose)
+            posed.append(reading.posed(rotation, parent_pose))
+            parent_pose = reading.last_pose(posed[-1])
+            local_rotations.append(rotation)
+        poses = posed
+        strayed = ((limb.end_of(poses) - root) * solution.stretch - solution.joints[-1]).length
+        if found is None or strayed < nearest:
+            nearest, best = strayed, number
+            found = solution, poses, local_rotations
+        if strayed <= _STRAYED * chain.length or number - best == _WITHOUT_GAIN:
+            break
+        # This pose bends as was wished: the same wishes would swivel and flip it once more.
+        hinge = -solution.normal if goal.flip else solution.normal
+        pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
+        goal = replace(goal, pole=pole, swivel=0.0, flip=False)
+        joints = [point - root for point in limb.joints(poses)]
+        chain = chain_of(limb.bones, joints, poses, local_rotations, limb.parent_pose, hinge)
+    assert found is not None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PosedLimb:
+    """A solved chain. rotations: of `limb.turned`, as numbers of each bone's rotation mode.
+
+    poses_armature: the pose matrices of the first bones of the chain's links. stretch: by how much it is lengthened.
+    outcome: how the target lies to the chain. error_world: distance from the chain's end to its target as solved, in
+    world units; what constraints or drivers make of it afterwards is not in it (`missed_world`). searched: see
+    `Solution`.
+    """
+
+    limb: Limb
+    rotations: tuple[Raw, ...]
+    poses_armature: tuple[Matrix, ...]
+    stretch: float
+    outcome: Outcome
+    error_world: float
+    searched: bool
+
+    @property
+    def holds(self) -> bool:
+        """True if it keeps its FK pose because its target is out of reach."""
+        return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
 
 
 @dataclass(slots=True)
@@ -33,6 +249,40 @@ class ScenePass:
     unfit: dict[ChainName, ChainError] = field(default_factory=dict)
     limbs: dict[ChainName, PosedLimb] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
+
+
+def solve_limb(limb: Limb) -> PosedLimb:
+    """Solve one chain as it was read, whatever its bones are scaled by and inherit; nothing is written."""
+    settings, turned = limb.settings, limb.turned
+    try:
+        solution, poses, rotations = _solved_by_matrices(limb)
+    except ChainError as error:
+        raise error.of(messages.BONE(bone=limb.tip)) from error
+    influence, stretch = influence_for(settings, solution.outcome), solution.stretch
+    if influence < 1.0:
+        rotations = [blend(own.fk_rotation, each, influence) for own, each in zip(limb.bones, rotations, strict=True)]
+        stretch = 1.0 + influence * (stretch - 1.0)
+    if influence < 1.0 or stretch > 1.0:
+        poses = pose_limb(limb, rotations, scales_of(limb, stretch))
+    parent_pose = limb.bones[-1].last_pose(poses[-1])
+    for end in limb.ends:
+        rotation = end.local_rotation(end.orientation, parent_pose)
+        parent_pose = end.reading.posed(rotation, parent_pose)
+        rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
+    missed = limb.end_of(poses) - limb.target_armature
+    return PosedLimb(
+        limb=limb,
+        # No influence is the FK pose itself, not what its quaternion rounds to.
+        rotations=tuple(
+            raw_of(rotation, own.mode, own.fk) if influence else own.fk
+            for rotation, own in zip(rotations, turned, strict=True)
+        ),
+        poses_armature=tuple(poses),
+        stretch=stretch,
+        outcome=solution.outcome,
+        error_world=(limb.world.to_3x3() @ missed).length,
+        searched=solution.searched,
+    )
 
 
 def solve_scene(
@@ -142,8 +392,8 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
     limb = posed.limb
     for reading, pose in zip(limb.bones, posed.poses_armature, strict=True):
         reader.pose(reading.name, pose)
-    for reading, rotation in zip(limb.riding, posed.rotations[len(limb.bones) :], strict=True):
-        reader.turn(reading.name, quaternion_of(rotation, reading.mode))
+    for end, rotation in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
+        reader.turn(end.reading.name, quaternion_of(rotation, end.reading.mode))
 
 
 class _Armature:

@@ -26,8 +26,8 @@ from ..model.limb_model import (
     joints_of,
     local_rotations,
 )
-from ..model.limb_now import ReadyLimb
 from .following import body_shifts
+from .solving import ReadyChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class PlannedChain:
     model: LimbModel
     fk: FkTrack
     length: float
-    ready: ReadyLimb | None
+    ready: ReadyChain | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
-    """Solve each chain over its frames, all of as many. Raises ChainError as `Request.solved`."""
+    """Solve each chain over its frames, all of as many. Raises ChainError as `ReadyChain.solve`."""
     places = [places_of(reading) for reading in readings]
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}

@@ -15,8 +15,7 @@ from ..blender.dependencies import Known, followed_bones, movers_of, reader_of, 
 from ..data.control_clips import plays_another_clip
 from ..data.relation import in_any_collection, is_tie
 from ..data.settings import may_change, settings_of, target_and_pole
-from ..model.limb import known_bones, scaled_bones
-from ..model.limb_now import Limb
+from ..model.limb import Limb, known_bones, scaled_bones
 from ..model.order import ChainName, chain_order, read_by
 from ..pose.reading import SceneReader, gone_pole
 

@@ -21,12 +21,12 @@ from ..data.relation import is_tie, place_of
 from ..data.settings import Settings, settings_of
 from ..live.state import known_plan
 from ..model.body import bodies_of, possible_bodies
-from ..model.limb import chain_bones, end_in_tip, end_world, posed_joints
-from ..model.limb_now import Limb, missed_world, solve_limb
+from ..model.limb import Limb, chain_bones, end_in_tip, end_world, missed_world, posed_joints
 from ..model.order import ChainName, ChainOrder, chain_order, live_tips, read_by
 from ..pose.following import PosedBody, follow_limbs
 from ..pose.planned import wishes_of
 from ..pose.reading import SceneReader
+from ..pose.solving import solve_limb
 from ..pose.track_solving import PlannedChain
 from .problems import Problem, fault_of, read_chain
 

@@ -19,10 +19,10 @@ from ...rig.data.relation import place_of
 from ...rig.data.settings import target_and_pole
 from ...rig.model.body import bodies_of
 from ...rig.model.foot import possible_end_bones
-from ...rig.model.limb import known_bones, posed_joints
-from ...rig.model.limb_now import Limb, solve_limb
+from ...rig.model.limb import Limb, known_bones, posed_joints
 from ...rig.model.order import ChainName, live_tips
 from ...rig.pose.reading import ArmatureReader, SceneReader
+from ...rig.pose.solving import solve_limb
 from ...rig.status.problems import read_chains
 from ...solvers import ChainError
 from ...solvers.limits import HingeJoint
@@ -199,7 +199,7 @@ def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown:
     if isinstance(reading, ChainError):
         return Shown(tip.name, bones, 0.0, False, False, True, False, [])
     settings = reading.settings
-    rolls = bool(reading.riding) and settings.foot_roll != 0.0
+    rolls = bool(reading.ends) and settings.foot_roll != 0.0
     return Shown(
         tip.name,
         bones,
@@ -348,7 +348,7 @@ def _read_anew(places: ShownPlaces, reader: ArmatureReader, shown: Shown, most: 
         return
     limb = posed.limb
     places.targets.extend(limb.target_armature)
-    places.poles.extend(limb.wishes.pole or _NOWHERE)
+    places.poles.extend(limb.pole_armature or _NOWHERE)
     places.lengths[len(places.states)] = (*limb.chain.lengths, *(0.0,) * (most - len(limb.chain.lengths)))
     places.states.append(posed.outcome)
 
