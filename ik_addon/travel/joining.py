@@ -13,7 +13,7 @@ import numpy as np
 from .. import messages
 from ..authoring.placing import Control
 from ..bake.clips import channels_of_clips, clip_playing
-from ..bake.stepping import Steps, at_once, part_of
+from ..bake.stepping import Steps, at_once, frame_kept, part_of
 from ..planting.feet.anchors import standing
 from ..planting.feet.clip import UP, LegMotion, applied, turns_by, vectors_of
 from ..planting.feet.options import Options
@@ -145,11 +145,13 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     own = [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name in keyed]
     seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *own])]
     frames = frames_of_clip(ob, seen)
-    first = yield from part_of(_side(context, ob, legs, frames), 0, 5)
-    with clip_playing(ob, other, channels_of_clips(ob)):
-        later = frames_of_clip(ob, seen)
-        second = yield from part_of(_side(context, ob, legs, later), 1, 5)
-        after = yield from part_of(filmed(context, ob, seen, later), 2, 5)
+    # Refused or not, controls are back where the clip that plays has them.
+    with frame_kept(context.scene):
+        first = yield from part_of(_side(context, ob, legs, frames), 0, 5)
+        with clip_playing(ob, other, channels_of_clips(ob)):
+            later = frames_of_clip(ob, seen)
+            second = yield from part_of(_side(context, ob, legs, later), 1, 5)
+            after = yield from part_of(filmed(context, ob, seen, later), 2, 5)
     joint = _joint_of(ob, *(walk_of(each) for each in (first, second)))
 
     def moved(before: Film) -> Mapping[Control, Rows]:

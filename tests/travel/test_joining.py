@@ -136,8 +136,9 @@ def test_a_knee_that_jerks_at_the_joint_is_told_of(monkeypatch, capfd):
     assert re.search(r"The knee of 'shin.[LR]' jerks at frame \d+, \d+.\d times as much as", capfd.readouterr().out)
 
 
-def test_a_foot_that_would_be_out_of_reach_is_refused(monkeypatch):
-    ob = with_two_clips("no chains")
+@pytest.mark.parametrize("chains", CHAINS)
+def test_a_foot_that_would_be_out_of_reach_is_refused(monkeypatch, chains):
+    ob = with_two_clips(chains)
     select(ob)
     go_to(1)
     before = whole_state()
