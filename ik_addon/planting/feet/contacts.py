@@ -8,7 +8,7 @@ import numpy as np
 
 from .clip import UP, LegMotion, across, applied, directions, mean_turn, turns_between
 from .curves import extent, frames_in, highest, lowest, runs, slope, smooth
-from .exact import is_planted, stand_exactly
+from .exact import is_planted, pivot_near, stand_exactly
 from .options import (
     BEHIND,
     EDGE,
@@ -120,7 +120,8 @@ def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
         return np.array((ball, ball))
     heels = ankles - HEEL_BEHIND * ahead
     heels[:, 2] = balls[:, 2]
-    return np.array((np.median(applied(to_own, heels - ankles), axis=0), ball))
+    heel = np.median(applied(to_own, heels - ankles), axis=0)
+    return np.array((pivot_near(clip, leg, heel) if is_planted(clip) else heel, ball))
 
 
 def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:

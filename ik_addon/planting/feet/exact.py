@@ -11,6 +11,9 @@ _TURNS, _FEWEST = 10.0, 3
 _NOISE, _ROUNDING = 10.0, 1e-7
 """Times the median move of what stands exactly that rounding moves it at most; leg lengths that are none."""
 
+_NEAR, _NOISES = 0.03, np.geomspace(1e-3, 1e-8, 16)
+"""Leg lengths from a point within which a pivot is looked for; how far, in turn, points may be from standing."""
+
 
 def is_planted(clip: LegMotion) -> bool:
     """Whether a foot turns about a ball that stands exactly. No captured foot does, and hardly one posed by hand."""
@@ -33,3 +36,23 @@ def stand_exactly(ways: np.ndarray, size: float) -> np.ndarray:
         for first, last in runs(own):
             own[first : last + 1] = last > first
     return found
+
+
+def pivot_near(clip: LegMotion, leg: int, point: np.ndarray) -> np.ndarray:
+    """The point (3,) of a foot, in its own space, about which it turns exactly most often, near one; that one if none.
+
+    The nearer a point comes to standing, the more its frames count (iteratively reweighted least squares).
+    """
+    turns, moves = np.diff(clip.feet[leg], axis=0), np.diff(clip.ankles[leg], axis=0) / clip.size
+    near = found = point / clip.size
+    reach = np.linalg.norm(turns, axis=(1, 2))
+    close = np.linalg.norm(turns @ near + moves, axis=1) <= _NEAR * reach
+    turns, moves = turns[close], moves[close]
+    for noise in _NOISES:
+        weights = 1.0 / (np.sum((turns @ found + moves) ** 2, axis=1) + noise**2)
+        weighted = weights[:, None, None] * turns.swapaxes(1, 2)
+        both = (weighted @ turns).sum(axis=0) + np.eye(3)
+        found = np.linalg.solve(both, near - (weighted @ moves[..., None]).sum(axis=0)[..., 0])
+    stands = np.linalg.norm(turns @ found + moves, axis=1) <= EXACT
+    turning = reach[close] * np.linalg.norm(found) > _TURNS * EXACT
+    return clip.size * found if np.count_nonzero(stands & turning) >= _FEWEST else point
