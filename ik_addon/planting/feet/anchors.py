@@ -63,7 +63,7 @@ def settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
 def _settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     result = contacts.copy()
     places = sole.places(clip.ankles, clip.feet)
-    exact = stand_exactly(places, clip.size)
+    exact = stand_exactly(clip, places)
     planted = _planted(clip, contacts, exact)
     for leg, point in np.ndindex(contacts.shape[:2]):
         way, own = places[leg, point], result[leg, point]

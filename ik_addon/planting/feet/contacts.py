@@ -134,7 +134,7 @@ def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
     # Feet of a body that lies are still and low, and show no sole.
     order = np.lexsort((restlessness, lies(clip)))
     if is_planted(clip):
-        flat = stand_exactly(np.array((ankles, balls)), clip.size).all(axis=0)
+        flat = stand_exactly(clip, np.array((ankles, balls))).all(axis=0)
         if np.count_nonzero(flat) >= FEWEST_STILL:
             order = order[flat[order]]
     return order[: max(FEWEST_STILL, clip.frame_count // STILL_SHARE)]

@@ -23,33 +23,33 @@ def is_planted(clip: LegMotion) -> bool:
     return np.count_nonzero((balls <= EXACT) & (ankles > _TURNS * EXACT)) >= _FEWEST
 
 
-def stand_exactly(ways: np.ndarray, size: float) -> np.ndarray:
-    """(..., T) bool, the frames in which points (..., T, 3) stay at one place, but for rounding. size: leg length."""
-    still, most = _still(ways, size)
-    found = np.zeros(ways.shape[:-1], bool)
+def stand_exactly(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
+    """(..., T) bool, the frames in which points (..., T, 3) of a clip stay where they are, but for rounding.
+
+    In a planted clip they stay at one place, and rounding is what it is there; in another they may creep.
+    """
+    steps = np.linalg.norm(np.diff(ways, axis=-2), axis=-1) / clip.size
+    found, most = np.zeros(ways.shape[:-1], bool), _rounding(clip) if is_planted(clip) else np.inf
     for index in np.ndindex(found.shape[:-1]):
-        way, own = ways[index], found[index]
-        for first, last in runs(still[index]):
+        way, own = ways[index] / clip.size, found[index]
+        for first, last in runs(steps[index] <= EXACT):
             span = slice(first, last + 2)
-            # What creeps from frame to frame gets elsewhere.
-            own[span] |= np.linalg.norm(way[span] - np.median(way[span], axis=0), axis=-1) <= most * size
+            own[span] |= np.linalg.norm(way[span] - np.median(way[span], axis=0), axis=-1) <= most
         for first, last in runs(own):
             own[first : last + 1] = last > first
     return found
 
 
-def _still(ways: np.ndarray, size: float) -> tuple[np.ndarray, float]:
-    """(..., T - 1) bool, from which frame to the next points (..., T, 3) hardly move, and how far rounding moves what
-    stands, leg lengths."""
-    steps = np.linalg.norm(np.diff(ways, axis=-2), axis=-1) / size
-    still = steps <= EXACT
-    return still, float(np.clip(_NOISE * np.median(steps[still]), _ROUNDING, EXACT)) if still.any() else _ROUNDING
+def _rounding(clip: LegMotion) -> float:
+    """How far rounding moves what stands exactly in a clip, leg lengths."""
+    steps = np.linalg.norm(np.diff((clip.ankles, clip.balls), axis=-2), axis=-1) / clip.size
+    return float(np.clip(_NOISE * np.median(steps[steps <= EXACT]), _ROUNDING, EXACT))
 
 
 def pivot_near(clip: LegMotion, leg: int, point: np.ndarray) -> np.ndarray:
     """The point (3,) of a foot, in its own space, about which it turns exactly, near one; that one if there is none.
 
-    The nearer a point comes to standing, the more its frames count (iteratively reweighted least squares).
+    Of a planted clip. The nearer a point comes to standing, the more its frames count (iteratively reweighted least squares).
     """
     turns, moves = np.diff(clip.feet[leg], axis=0), np.diff(clip.ankles[leg], axis=0) / clip.size
     near = found = point / clip.size
@@ -62,7 +62,6 @@ def pivot_near(clip: LegMotion, leg: int, point: np.ndarray) -> np.ndarray:
         off = (weighted @ (turns @ near + moves)[..., None]).sum(axis=0)[:, 0]
         # Along the axis of a foot that turns in one plane any point does as well.
         found = near - np.linalg.pinv((weighted @ turns).sum(axis=0), _PLANE, hermitian=True) @ off
-    _, most = _still(np.concatenate((clip.ankles, clip.balls)), clip.size)
-    stands = np.linalg.norm(turns @ found + moves, axis=1) <= most
+    stands = np.linalg.norm(turns @ found + moves, axis=1) <= _rounding(clip)
     turning = angles[close] * np.linalg.norm(found) > _TURNS * EXACT
     return clip.size * found if np.count_nonzero(stands & turning) >= _PIVOTS else point
