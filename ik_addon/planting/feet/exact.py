@@ -49,12 +49,14 @@ def _rounding(clip: LegMotion) -> float:
 def pivot_near(clip: LegMotion, leg: int, point: np.ndarray) -> np.ndarray:
     """The point (3,) of a foot, in its own space, about which it turns exactly, near one; that one if there is none.
 
-    Of a planted clip. The nearer a point comes to standing, the more its frames count (iteratively reweighted least squares).
+    Of a planted clip, and of a point that is not its ball. The nearer a point comes to standing, the more its frames
+    count (iteratively reweighted least squares).
     """
     turns, moves = np.diff(clip.feet[leg], axis=0), np.diff(clip.ankles[leg], axis=0) / clip.size
     near = found = point / clip.size
     angles = np.linalg.norm(turns, axis=(1, 2))
-    close = np.linalg.norm(turns @ near + moves, axis=1) <= _NEAR * angles
+    balls = np.linalg.norm(np.diff(clip.balls[leg], axis=0), axis=1) / clip.size
+    close = (np.linalg.norm(turns @ near + moves, axis=1) <= _NEAR * angles) & (balls > EXACT)
     turns, moves = turns[close], moves[close]
     for noise in _NOISES:
         weights = 1.0 / (np.sum((turns @ found + moves) ** 2, axis=1) + noise**2)
