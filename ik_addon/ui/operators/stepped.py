@@ -397,7 +397,12 @@ def _show(context: bpy.types.Context, text: str | None) -> None:
         # The window goes.
         return
     context.workspace.status_text_set(text)
-    for window in context.window_manager.windows:
+    redraw_panels()
+
+
+def redraw_panels() -> None:
+    """Have Blender draw again where panels are."""
+    for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions:
                 if (area.type, region.type) in (("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")):
