@@ -370,6 +370,7 @@ def test_keys_edited_where_the_scene_has_not_been_are_named_with_their_frames():
 
 
 def test_a_footprint_that_is_moved_edits_no_keys():
+    """What is moved next is a correction."""
     ob = captured()
     bpy.ops.analytic_ik.plant_feet(frame_start=FRAMES[0], frame_end=FRAMES[-1], footprints=True)
     update()
@@ -378,6 +379,7 @@ def test_a_footprint_that_is_moved_edits_no_keys():
     update()
     update()
     assert np.abs(channels(ob)[foot(ob).foot.name] - before).max() > 0.02
+    assert key(sum(middle_stance(ob)) // 2, foot(ob).pole)
     assert said_of_keys() == []
 
 

@@ -8,7 +8,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...rig.blender.file_memory import file_memory
 from ...rig.live.state import memory
-from ..operators.stepped import redraw_panels
+from ..base import redraw_panels
 
 _APPLY = "apply_correction"
 _GROUPED = {"Move": "correct_moved", "Rotate": "correct_rotated", "Grab": "correct_grabbed"}
@@ -82,11 +82,7 @@ def _footprints_moved(scene: bpy.types.Scene, footprints: list[bpy.types.Object]
     # Only who has footprints needs planting.
     from ...planting.scene.moved_footprints import follow_footprints
 
-    followed = follow_footprints(scene, footprints)
-    if followed:
-        # What it wrote nobody has keyed.
-        file_memory.keys.clear()
-    return followed
+    return follow_footprints(scene, footprints)
 
 
 def register() -> None:
