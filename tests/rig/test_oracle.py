@@ -97,9 +97,10 @@ def rounded(posed: PosedLimb) -> float:
     size, worst = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length), 0.0
     for name in ("target_armature", "pole_armature"):
         if (at := getattr(limb, name)) is not None:
-            shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
-            moved = [solve_limb(replace(limb, **{name: at + shift})) for shift in shifts]
-            worst += max(farthest(each.limb.joints(each.poses_armature), joints) for each in moved)
+            # Each coordinate is rounded by itself.
+            for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)):
+                moved = [solve_limb(replace(limb, **{name: at + sign * size * Vector(axis)})) for sign in (1.0, -1.0)]
+                worst += max(farthest(each.limb.joints(each.poses_armature), joints) for each in moved)
     return worst
 
 
