@@ -93,8 +93,8 @@ def farthest(points: list[Vector], others: list[Vector]) -> float:
 
 
 def rounded(posed: PosedLimb) -> float:
-    """How far the joints of a solved chain may move where what it reads is rounded: its target, its pole and, of a chain
-    without limits, the joints of its FK pose. Each coordinate is rounded by itself."""
+    """How far the joints of a solved chain may move where what it reads is rounded: target, pole and, without limits,
+    the joints of its FK pose. Each coordinate is rounded by itself."""
     limb, joints = posed.limb, posed.limb.joints(posed.poses_armature)
     size = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length)
     shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
