@@ -179,11 +179,6 @@ def simplified(
                 limb.pole, _pole_error(limb, hips[k], ankles[k], bounds), bounds, preferred[k]
             )
         yield
-    groups = {"LIMB": [{limb.foot, limb.pole} for limb in limbs], "POSE": [{*found}]}.get(options.align, [])
-    for group in ([track for track in found if track in own] for own in groups):
-        # Their curves stay the same.
-        every = {row for track in group for row in found[track].rows.tolist()}
-        found |= {track: found[track].with_keys(every) for track in group}
 
 
 def _free_curve(track: ControlTrack, error: Error, bounds: _Bounds, preferred: set[int]) -> KeyedCurve:

@@ -2,7 +2,7 @@
 taken off with corrections while a clip is planted again, and put on after."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import TypeVar
 
 import bpy
@@ -11,7 +11,7 @@ import numpy as np
 from ... import messages
 from ...authoring.placing import Control
 from ...bake.few_keys import KeyedCurve
-from ...bake.keys import key_times, times_of, write_curve
+from ...bake.keys import divide, key_times, times_of, write_curve
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import forget, remember
@@ -90,9 +90,15 @@ def _simplified(
         found: FoundKeys = {}
         for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
             yield len(over) // 2, len(over)
-        for control, track in tracks.items():
-            if track in found:
-                _write(control, found[track], over)
+        curves = {control: found[track] for control, track in tracks.items() if track in found}
+        for control, curve in curves.items():
+            _write(control, curve, over)
+        groups = {"LIMB": [(limb.foot, limb.pole) for limb in controls.limbs], "POSE": [controls.all]}
+        for group in ([each for each in own if each in curves] for own in groups.get(options.align, [])):
+            rows = np.unique(np.concatenate([curves[each].rows for each in group])) if group else []
+            for curve in (curve for each in group for curve in curves_of(each).values()):
+                divide(curve, key_times(over)[rows].astype(float))
+                curve.update()
         tag_pose(ob)
         after = yield from part_of(_seen(context, controls, over), 3, 4)
         report = _report(ob, controls, before, after, limbs, over, had)
@@ -129,9 +135,7 @@ def back_to_all_keys(controls: KeyedControls) -> None:
 def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
     """Over which frames, and with which options, there are few keys; None: there are all."""
     known = record(ob, FEW_KEYS)
-    if not known:
-        return None
-    return range(*known["frames"]), KeyOptions(**{each.name: known[each.name] for each in fields(KeyOptions)})
+    return (range(*known.pop("frames")), KeyOptions(**known)) if known else None
 
 
 def _is_keyed(control: Control, frames: range) -> bool:
@@ -191,10 +195,8 @@ def _write(control: Control, curve: KeyedCurve, frames: range) -> None:
     times, columns = key_times(frames), {key: column for column, key in enumerate(widths(control))}
     own, step = times[curve.rows].astype(float), float(times[1] - times[0])
     for key, fcurve in curves_of(control).items():
-        column = columns[key]
-        if column < curve.numbers.shape[1]:
-            slopes = curve.slopes[..., column] / step
-            write_curve(fcurve, own, curve.numbers[:, column], slopes, (float(times[0]), float(times[-1])))
+        slopes = curve.slopes[..., columns[key]] / step
+        write_curve(fcurve, own, curve.numbers[:, columns[key]], slopes, (float(times[0]), float(times[-1])))
 
 
 def _report(
