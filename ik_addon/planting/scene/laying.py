@@ -14,7 +14,7 @@ from ...rig.blender.rotations import numbers_of, quaternions_of
 from ...solvers.arrays import multiply, quaternions
 from ..feet.clip import turns_by, vectors_of
 from ..feet.corrections import Bump, Legs, Sum, span_of
-from .control_tracks import KeyedControls, frame_of, key_time, numbers_at, track_of, turned, widths, worlds_over
+from .control_tracks import KeyedControls, columns_of, frame_of, key_time, numbers_at, track_of, turned, worlds_over
 from .curve_edits import edit_curves
 from .footprints import show_corrected
 from .kept_keys import UNCORRECTED, curves_of, keep, keys_now
@@ -178,7 +178,7 @@ def change_keys(clip: range, carried: Carried, control: Control, added: Sum) -> 
         return found
 
     extra = key_time(added.knots[(clip[0] <= added.knots) & (added.knots <= clip[-1])])
-    columns = [curves.get(key) for key in widths(control)]
+    columns = [curves.get(key) for key in columns_of(control)]
     edit_curves(columns, lambda times: numbers_at(control, times.tolist()), corrected, holds, extra)
 
 

@@ -24,10 +24,10 @@ from ..feet.simplifying import KNEES, ControlTrack, FoundKeys, KeyOptions, LimbT
 from .control_tracks import (
     KeyedControls,
     changeable_controls,
+    columns_of,
     frames_of_keys,
     keyed_controls,
     track_of,
-    widths,
     worlds_over,
 )
 from .correcting import without_corrections
@@ -192,11 +192,10 @@ def _points(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
 
 def _write(control: Control, curve: KeyedCurve, frames: range) -> None:
     """Key what was found in place of the keys over these frames."""
-    times, columns = key_times(frames), {key: column for column, key in enumerate(widths(control))}
-    own, step = times[curve.rows].astype(float), float(times[1] - times[0])
+    times, columns = key_times(frames).astype(float), columns_of(control)
     for key, fcurve in curves_of(control).items():
-        slopes = curve.slopes[..., columns[key]] / step
-        write_curve(fcurve, own, curve.numbers[:, columns[key]], slopes, (float(times[0]), float(times[-1])))
+        slopes = curve.slopes[..., columns[key]] / (times[1] - times[0])
+        write_curve(fcurve, times[curve.rows], curve.numbers[:, columns[key]], slopes, (times[0], times[-1]))
 
 
 def _report(
