@@ -125,14 +125,16 @@ def _with_unkeyed(
     controls: KeyedControls, keyed: Mapping[float, Mapping[Control, np.ndarray]], frame: float
 ) -> dict[float, dict[Control, np.ndarray]]:
     """What Auto Keying has keyed, and what was moved at a frame without a key."""
-    elsewhere = {own: dict(moved) for own, moved in keyed.items() if abs(own - frame) > SAME_TIME}
-    # Whoever keyed it may be at another frame by now. The chains pose bones of their own.
+    if any(abs(own - frame) > SAME_TIME for own in keyed):
+        # Whoever keyed it is at another frame by now.
+        return dict(keyed)
+    # The chains pose bones of their own.
     posed = {bone.name for limb in controls.limbs for bone in known_bones(limb.tip)}
     here = [each for each in controls.with_bones if each in controls.all or each.bone not in posed]
-    moved = {each: held_by(each) for each in here if not elsewhere and _is_moved(each, frame)}
-    for own in keyed.keys() - elsewhere.keys():
-        moved |= keyed[own]
-    return elsewhere | ({frame: moved} if moved else {})
+    moved = {each: held_by(each) for each in here if _is_moved(each, frame)}
+    for own in keyed.values():
+        moved |= own
+    return {frame: moved} if moved else {}
 
 
 def _is_moved(control: Control, frame: float) -> bool:

@@ -33,12 +33,10 @@ from .control_tracks import (
 from .correcting import without_corrections
 from .entries import corrections_of
 from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, keys_now, put_back, record
-from .limbs import keyed_contacts
+from .limbs import FEWEST, keyed_contacts
 from .reading import captured
 from .sources import is_planted
 
-_FEWEST = 3
-"""Keys that a control has to have for some of them to be left out."""
 _TRIES = (1.0, 0.7, 0.45)
 """Parts of the tolerance that is asked of the fit: Blender may show more than it told."""
 _JOINTS = 10.0
@@ -70,9 +68,9 @@ def _simplified(
     context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, over: range, options: KeyOptions
 ) -> Steps[dict]:
     """In steps: the same for controls that have all keys, and no corrections. Comes to the report."""
-    if len(over) < _FEWEST:
+    if len(over) < FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
-    chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
+    chosen = [each for each in controls.all if _is_keyed(each, over)]
     if not chosen:
         raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
     before = yield from part_of(_seen(context, controls, over), 0, 4)
@@ -135,14 +133,15 @@ def back_to_all_keys(controls: KeyedControls) -> None:
 def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
     """Over which frames, and with which options, there are few keys; None: there are all."""
     known = record(ob, FEW_KEYS)
-    return (range(*known.pop("frames")), KeyOptions(**known)) if known else None
+    options = {name: known[name] for name in known.keys() & KeyOptions.__dataclass_fields__.keys()}
+    return (range(*known["frames"]), KeyOptions(**options)) if known else None
 
 
 def _is_keyed(control: Control, frames: range) -> bool:
     """Whether a control has keys of its location that some could be left out of."""
     first, *_, last = key_times(frames)
     curves = [curve for (mode, _), curve in curves_of(control).items() if mode == "LOCATION"]
-    return any(((first - 0.5 <= times) & (times <= last + 0.5)).sum() >= _FEWEST for times in map(times_of, curves))
+    return any(((first - 0.5 <= times) & (times <= last + 0.5)).sum() >= FEWEST for times in map(times_of, curves))
 
 
 def _count(control: Control) -> int:
@@ -166,20 +165,18 @@ def _limb_tracks(
 ) -> list[LimbTracks]:
     points, found = _points(clip, sole_of(clip)), []
     for k, limb in enumerate(controls.limbs):
-        keyed = keyed_contacts(limb.tip, frames)
-        body = tracks.get(controls.body)
+        keyed, above = keyed_contacts(limb.tip, frames), known_bones(limb.tip)[0].parent_recursive
         found.append(
             LimbTracks(
                 foot=tracks.get(limb.foot),
-                pole=tracks.get(limb.pole) if limb.pole else None,
+                pole=tracks.get(limb.pole),
                 hips=clip.hips[k],
                 ankles=clip.ankles[k],
                 poles=worlds[limb.pole][:, :3, 3] if limb.pole else clip.knees[k],
                 lengths=clip.lengths[k],
                 points=points[k],
                 contacts=np.zeros((2, len(frames)), bool) if keyed is None else keyed,
-                on_body=body is not None
-                and controls.body.bone in {bone.name for bone in known_bones(limb.tip)[0].parent_recursive},
+                on_body=controls.body in tracks and controls.body.bone in {bone.name for bone in above},
             )
         )
     return found
