@@ -17,8 +17,8 @@ Error = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _HOPELESS, _MISSES = 3.0, 5
 """A span that is off by so many times the tolerance becomes no better by refitting, and one that follows so many spans
 which are too long is too long too."""
-_LONG, _LOOKS, _MOST = 8, (0.2, 0.5, 0.8), 16
-"""A span longer than that is looked at here and there first, and at no more places than these then."""
+_MOST = 16
+"""A span is looked at in no more places than these."""
 _LONGER = 10
 """By this part of them are spans longer than those tried before, in whole rows."""
 _PREFERRED = 0.4
@@ -142,11 +142,9 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
         steps = span * motion.looks
         offsets = np.unique(np.linspace(1, steps - 1, min(steps - 1, _MOST)).round()) / motion.looks
         fits = _fits(motion, starts + motion.first, span)
-        off = np.zeros(len(starts))
-        if span > _LONG:
-            off = _off(motion, fits, starts, span, np.unique(np.round(np.array(_LOOKS) * span)))
-        close = off <= 1.0
-        off[close] = _off(motion, fits[close], starts[close], span, offsets)
+        numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
+        rows = (starts[:, None] + motion.first) + offsets
+        off = motion.error(numbers.reshape(rows.size, -1), rows.ravel()).reshape(rows.shape).max(axis=1)
         errors[starts, span] = off
         misses[starts] += off > 1.0
         alive[starts] &= (off < _HOPELESS) & (misses[starts] <= _MISSES)
@@ -161,15 +159,6 @@ def _lengths(longest: int) -> Iterator[int]:
         span += 1 + span // _LONGER
     if longest > 1:
         yield longest
-
-
-def _off(motion: WantedMotion, fits: np.ndarray, starts: np.ndarray, span: int, offsets: np.ndarray) -> np.ndarray:
-    """How far cubics (m, 4, C) from rows of the stretch are off at most, (m,), at so many rows from there."""
-    if not len(starts):
-        return np.zeros(0)
-    numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
-    rows = (starts[:, None] + motion.first) + offsets
-    return motion.error(numbers.reshape(-1, numbers.shape[2]), rows.reshape(-1)).reshape(rows.shape).max(axis=1)
 
 
 def _fits(motion: WantedMotion, starts: np.ndarray, span: int) -> np.ndarray:

@@ -5,7 +5,7 @@ moves and turns like a rigid body. Times are frames, whole or not; places, moves
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -28,10 +28,10 @@ class Bump:
     last: float
     end: float
     move: np.ndarray
-    turn: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    place: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    edges: np.ndarray = field(default_factory=lambda: np.zeros((2, 3)))
-    speeds: np.ndarray = field(default_factory=lambda: np.zeros((2, 3)))
+    turn: np.ndarray
+    place: np.ndarray
+    edges: np.ndarray
+    speeds: np.ndarray
 
     @property
     def rigid(self) -> np.ndarray:

@@ -21,7 +21,7 @@ from .control_tracks import KeyedControls, changeable_controls, frames_of_keys, 
 from .entries import control_name, corrections_of, step_of
 from .footprints import show_planned
 from .kept_keys import CORRECTIONS, UNCORRECTED, KeysOf, curves_of, keep, keep_record, kept, name_of, put_back, record
-from .keyed_moves import bring_back, keyed_moves
+from .keyed_moves import Moves, bring_back, keyed_moves
 from .laying import change_keys, laid_out, lay, measured
 
 _MOVED = 1e-5
@@ -121,13 +121,11 @@ def _lay(
     return lay(context, controls, clip, chosen) if chosen else ([], {})
 
 
-def _with_unkeyed(
-    controls: KeyedControls, keyed: Mapping[float, Mapping[Control, np.ndarray]], frame: float
-) -> dict[float, dict[Control, np.ndarray]]:
+def _with_unkeyed(controls: KeyedControls, keyed: Moves, frame: float) -> Moves:
     """What Auto Keying has keyed, and what was moved at a frame without a key."""
     if any(abs(own - frame) > SAME_TIME for own in keyed):
         # Whoever keyed it is at another frame by now.
-        return dict(keyed)
+        return keyed
     # The chains pose bones of their own.
     posed = {bone.name for limb in controls.limbs for bone in known_bones(limb.tip)}
     here = [each for each in controls.with_bones if each in controls.all or each.bone not in posed]

@@ -141,7 +141,7 @@ def is_corrected(kept: Footprint) -> bool:
 def footprint_over(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
     """The footprint of a stance: of the leg's footprints the one that shares most of its frames."""
     shared = {ob: shared_by(new_footprint(ob), first, last) for ob in footprints_of(tip)}
-    best = max(shared, key=shared.get, default=None)
+    best = max(shared, key=lambda ob: shared[ob], default=None)
     return best if best is not None and shared[best] > 0 else None
 
 

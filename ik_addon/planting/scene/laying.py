@@ -118,7 +118,7 @@ def lay(
     body's among them if it gives; and the limbs that are short of their controls, each with the frame where most."""
     carried, laid = laid_out(context, controls, clip, entries)
     given, short = _reached(context, controls, clip, carried, laid)
-    bumps = {controls.body: given} if given else {}
+    bumps: dict[Control, list[Bump]] = {controls.body: given} if controls.body and given else {}
     for own in laid:
         bumps.setdefault(own.control, []).append(own.bump)
         limb = controls.limb_of(own.control)
