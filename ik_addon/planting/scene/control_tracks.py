@@ -144,12 +144,10 @@ def frame_of(time: Times) -> Times:
 def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:
     """What the channels of a control hold at times of keys, (n, 6 or 7), location first; what no key sets is as it
     is."""
-    curves, columns = curves_of(control), []
-    for mode in (LOCATION, control.owner.rotation_mode):
-        for index, number in enumerate(raw_values(control.owner, mode)):
-            curve = curves.get((mode, index))
-            columns.append([curve.evaluate(time) for time in times] if curve else [number] * len(times))
-    return np.array(columns, float).T
+    found, columns = np.tile(held_by(control), (len(times), 1)), columns_of(control)
+    for key, curve in curves_of(control).items():
+        found[:, columns[key]] = [curve.evaluate(time) for time in times]
+    return found
 
 
 def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
@@ -202,7 +200,13 @@ def worlds_over(
     return {each: np.array(own) for each, own in rows.items()}
 
 
-def widths(control: Control) -> list[tuple[str, int]]:
-    """Mode and index of each column of `numbers_at`."""
+def columns_of(control: Control) -> dict[tuple[str, int], int]:
+    """By mode and index the columns of `numbers_at`."""
     modes = (LOCATION, control.owner.rotation_mode)
-    return [(mode, index) for mode in modes for index in range(channel_of(mode)[1])]
+    channels = [(mode, index) for mode in modes for index in range(channel_of(mode)[1])]
+    return {channel: column for column, channel in enumerate(channels)}
+
+
+def held_by(control: Control) -> np.ndarray:
+    """What the channels of a control hold now, (6 or 7,)."""
+    return np.concatenate([raw_values(control.owner, mode) for mode in (LOCATION, control.owner.rotation_mode)])

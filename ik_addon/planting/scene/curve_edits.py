@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import bpy
 import numpy as np
 
-from ...bake.keys import keys_of, number_of, put_keys, times_of
+from ...bake.keys import divide, keys_of, number_of, put_keys, times_of
 
 _STEPS = 0.02 * np.arange(-2, 3)
 """Frames from a key at which what is added to it is looked at."""
@@ -13,8 +13,6 @@ _WEIGHTS = np.array(((1.0, -4.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 4.0, -1.0))) / 
 """What makes of that, less what is added at the key, the slopes of parabolas before and after it."""
 _CORNER = 1e-4
 """How far two slopes are apart where a curve goes round a corner."""
-_NEAR = 0.01
-"""Frames: Blender takes a key for another one that is so near."""
 _FIXED = {"AUTO": "ALIGNED", "AUTO_CLAMPED": "ALIGNED", "VECTOR": "FREE"}
 """Kinds of handles that Blender sets by itself, and kinds that stay where they are."""
 _SIDES = ("handle_left", "handle_right")
@@ -61,17 +59,11 @@ def _make_ready(curve: bpy.types.FCurve, holds: Callable[[np.ndarray], np.ndarra
     stays the same."""
     keys = keys_of(curve)
     times = keys["co"][:, 0].astype(float)
-    held, rows = holds(times), np.searchsorted(times, extra)
-    inside = (rows > 0) & (rows < len(times))
-    rows, extra = rows[inside], extra[inside]
-    changes = np.pad(held, 1)
-    near = held | changes[:-2] | changes[2:]
+    changes, rows = np.pad(holds(times), 1), np.clip(np.searchsorted(times, extra), 1, len(times) - 1)
+    near = changes[1:-1] | changes[:-2] | changes[2:]
     near[rows], near[rows - 1] = True, True
     for name in (f"{side}_type" for side in _SIDES):
         for kind, fixed in _FIXED.items():
             keys[name][near & (keys[name] == number_of(name, kind))] = number_of(name, fixed)
     put_keys(curve, keys)
-    new = extra[(times[rows] - extra > _NEAR) & (extra - times[rows - 1] > _NEAR)]
-    for time, value in [(time, curve.evaluate(time)) for time in new.tolist()]:
-        # Blender divides the curve there.
-        curve.keyframe_points.insert(time, value, options={"FAST"})
+    divide(curve, extra)

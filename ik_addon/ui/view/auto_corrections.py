@@ -66,14 +66,14 @@ def correct() -> float | None:
     moved = manager.operators[-1].name if manager.operators else ""
     last = manager.operator_properties_last(f"analytic_ik.{_APPLY}")
     options = {key: getattr(last, key) for key in ("fade", "body")} if last else {}
-    window = next(iter(manager.windows), None)
-    with context.temp_override(window=window) if window else context.temp_override():
+    with context.temp_override(window=next(iter(manager.windows), None)):
         ob = chain_armature(context)
+        frames = [*keyed_moves(ob, keyed_controls(ob))[0]] if ob is not None else []
         try:
             getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
         except RuntimeError as error:
-            if ob is not None:
-                _stay_keys(ob, [*keyed_moves(ob, keyed_controls(ob))[0]], str(error).removeprefix("Error: ").strip())
+            if frames:
+                _stay_keys(ob, frames, str(error).removeprefix("Error: ").strip())
                 remember_keys(ob)
     return None
 
