@@ -310,13 +310,13 @@ def _phase_slopes(track: ControlTrack, points: np.ndarray, first: int, last: int
     elif state != _AIR:
         # What carries the control may move, then the pivot does in the space of the channels.
         drift = 3.0 * local_slopes(track.standing(points[state])[stretch], 2)[::3]
-        slopes[:, :3] = drift - turning(track, own, slopes) @ points[state]
+        slopes[:, :3] = drift - _turning(track, own, slopes) @ points[state]
     return slopes
 
 
 _STEP = 1e-4
 
 
-def turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+def _turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """How the rotation matrices (n, 3, 3) of numbers change with these slopes."""
     return (track.turns(numbers + _STEP * slopes) - track.turns(numbers - _STEP * slopes)) / (2.0 * _STEP)

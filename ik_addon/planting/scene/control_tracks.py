@@ -164,20 +164,16 @@ def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
 def track_of(control: Control, frames: range, worlds: np.ndarray, at_thirds: bool = False) -> ControlTrack:
     """What a control does at frames, at which it is at these places (T, 4, 4) in the world. at_thirds: between them
     too."""
-    times, mode, thirds = key_times(frames).astype(float), control.owner.rotation_mode, None
-    if at_thirds:
-        rows = np.arange(3 * len(times) - 2) / 3.0
-        thirds = numbers_at(control, np.interp(rows, np.arange(len(times)), times).tolist())
-    numbers = numbers_at(control, times.tolist()) if thirds is None else thirds[::3]
+    times, mode = key_times(frames).astype(float), control.owner.rotation_mode
+    rows = np.arange(0, 3 * len(times) - 2, 1 if at_thirds else 3) / 3.0
+    found = numbers_at(control, np.interp(rows, np.arange(len(times)), times).tolist())
+    numbers, thirds = (found[::3], found) if at_thirds else (found, None)
     local = np.tile(np.eye(4), (len(numbers), 1, 1))
     # What carries it is what is left of it, its own size taken off.
     local[:, :3, :3] = turned(mode, numbers[:, 3:]) * np.array(control.owner.scale)
     local[:, :3, 3] = numbers[:, :3]
     spaces = worlds @ np.linalg.inv(local)
-    if any(kind == mode for kind, _ in curves_of(control)):
-        return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
-    turn, thirds = turned(mode, numbers[:1, 3:]), None if thirds is None else thirds[:, :3]
-    return ControlTrack(numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)), thirds)
+    return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
 
 
 def worlds_over(

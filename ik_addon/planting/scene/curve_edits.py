@@ -1,6 +1,6 @@
 """Keys of F-Curves that are changed together by a function of time, handles and all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import bpy
 import numpy as np
@@ -19,28 +19,24 @@ _SIDES = ("handle_left", "handle_right")
 
 
 def edit_curves(
-    curves: Sequence[bpy.types.FCurve | None],
-    numbers_at: Callable[[np.ndarray], np.ndarray],
-    changed: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    curves: Mapping[int, bpy.types.FCurve],
+    added: Callable[[np.ndarray], np.ndarray],
     holds: Callable[[np.ndarray], np.ndarray],
     extra: np.ndarray,
 ) -> None:
-    """Change the keys of F-Curves, one for each channel, None where it has none; elsewhere they stay as they are.
+    """Change the keys of F-Curves, by the numbers of their channels; elsewhere they stay as they are.
 
-    numbers_at: the channels (n, C) at times. changed: what these become there. holds: at which times (n,) bool they
-    change. extra: times at which there is to be a key.
+    added: to the channels (n, C) at times. holds: at which times (n,) bool they change. extra: times at which there is
+    to be a key.
     """
-    keyed = [(column, curve) for column, curve in enumerate(curves) if curve is not None]
-    for _, curve in keyed:
+    for curve in curves.values():
         _make_ready(curve, holds, extra)
-    times = np.unique(np.concatenate([times_of(curve) for _, curve in keyed]))
+    times = np.unique(np.concatenate([*map(times_of, curves.values())]))
     times = times[holds(times)]
-    at = (times[:, None] + _STEPS).ravel()
-    before = numbers_at(at)
-    added = (changed(at, before) - before).reshape(len(times), len(_STEPS), len(curves))
-    whole = added[:, 2]
-    slopes = np.einsum("sk,nkc->snc", _WEIGHTS, added - whole[:, None])
-    for column, curve in keyed:
+    found = added((times[:, None] + _STEPS).ravel()).reshape(len(times), len(_STEPS), -1)
+    whole = found[:, 2]
+    slopes = np.einsum("sk,nkc->snc", _WEIGHTS, found - whole[:, None])
+    for column, curve in curves.items():
         keys = keys_of(curve)
         own = keys["co"][:, 0]
         held = np.flatnonzero(np.isin(own, times))

@@ -156,24 +156,23 @@ def _reached(
 
 def change_keys(clip: range, carried: Carried, control: Control, added: Sum) -> None:
     """Change the keys of a control, and add some where a correction begins, is whole, and ends. clip: its frames."""
-    curves, mode = curves_of(control), control.owner.rotation_mode
+    columns, mode = columns_of(control), control.owner.rotation_mode
 
     def holds(times: np.ndarray) -> np.ndarray:
         frames = frame_of(times)
         return added.holds(frames) & (frames > clip[0] - 1e-6) & (frames < clip[-1] + 1e-6)
 
-    def corrected(times: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        frames, found = frame_of(times), numbers.copy()
+    def more(times: np.ndarray) -> np.ndarray:
+        frames, numbers = frame_of(times), numbers_at(control, times.tolist())
         spaces, places = carried.at(control, frames)[:, :3, :3], carried.places(control, frames, numbers)
         moves, turns = added.moves(frames, places), added.turns(frames)
-        found[:, :3] += np.linalg.solve(spaces, moves[..., None])[..., 0]
+        turned = numbers[:, 3:]
         if np.any(turns):
-            found[:, 3:] = _turned(np.linalg.solve(_axes(spaces), turns[..., None])[..., 0], numbers[:, 3:], mode)
-        return found
+            turned = _turned(np.linalg.solve(_axes(spaces), turns[..., None])[..., 0], turned, mode)
+        return np.hstack((np.linalg.solve(spaces, moves[..., None])[..., 0], turned - numbers[:, 3:]))
 
     extra = key_time(added.knots[(clip[0] <= added.knots) & (added.knots <= clip[-1])])
-    columns = [curves.get(key) for key in columns_of(control)]
-    edit_curves(columns, lambda times: numbers_at(control, times.tolist()), corrected, holds, extra)
+    edit_curves({columns[key]: curve for key, curve in curves_of(control).items()}, more, holds, extra)
 
 
 def _axes(spaces: np.ndarray) -> np.ndarray:
