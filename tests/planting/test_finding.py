@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_addon.planting.feet import contacts_of, treadmill
-from ik_addon.planting.feet.clip import UP, applied, turns_by
+from ik_addon.planting.feet.clip import UP, LegMotion, applied, turns_by
 from ik_addon.planting.feet.contacts import BALL, HEEL, sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.finding import Contacts
@@ -96,6 +96,18 @@ def test_contacts_of_characters_in_place_agree_with_labels(name, action):
     walking = clips.travelling(clip)
     truth = np.tile(truth[..., :-1], walking.frame_count // (clip.frame_count - 1))
     assert agreement(contacts_of(walking).touching, truth) >= 0.84
+
+
+def test_a_run_is_found_however_fast_it_is_played():
+    """What is too fast for the features is seen in slow motion, as animals are that are no higher than a knee."""
+    with np.load(clips.capture("cmu_legs.npz")) as kept:
+        run = {key.split("/")[1]: kept[key].astype(float) for key in kept.files if key.startswith("cmu_02_03/")}
+    fps = float(run.pop("fps"))
+    sole = sole_of(LegMotion(fps, **run))
+    known, fast, faster = (contacts_of(LegMotion(times * fps, **run), sole) for times in (1.0, 2.0, 4.0))
+    for each in (fast, faster):
+        assert agreement(each.touching, known.touching) >= 0.92
+    assert faster.ground == pytest.approx(2.0 * fast.ground)
 
 
 def test_the_ground_below_a_walk_in_place_moves_as_fast_as_it_walks():

@@ -16,12 +16,12 @@ from pkgutil import get_data
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import HeelAndBall, sole_of, split_slides, stay
-from .curves import frames_in, runs, slope
+from .contacts import BALL, HeelAndBall, sole_of, split_slides, stay
+from .curves import frames_in, lowest, runs, slope
 from .features import RATE, Samples, rates, windows
 from .loops import cycles_around, own_frames, unrolled
-from .options import LIFT, SHORTEST_GAP, SLOPE_TIME, Options
-from .standing import able_to_stand
+from .options import FLOOR_TIME, LIFT, LOW, SHORTEST_GAP, SLOPE_TIME, Options
+from .standing import OFF_FLOOR, able_to_stand
 
 Network = dict[str, np.ndarray]
 """weights (k, hidden) and biases (hidden,) of units; sums (hidden,) and bias () of what they say."""
@@ -34,6 +34,9 @@ _PROBABLE, _APART = 0.3, 0.35
 _SWITCH, _SWITCH_FAST, _PACE = 2.5, 0.8, 2.0
 """What it costs to touch down or to lift off: the logarithm of how rarely a sample does; of bodies that go over the
 ground faster than so many leg lengths a second less, for their feet touch for a shorter time, but at least so much."""
+_FASTEST_SWEEP = 4.4
+"""Leg lengths a second. Where feet that are low go faster below the body, as those of small animals do, a clip is seen
+in slow motion: of a captured run played one and a half times as fast as much is found, of faster ones less."""
 _INNER = 0.15, 0.06
 """How much of a contact at either end is not yet rest: a part of it, and at most seconds."""
 _GROW = 0.1
@@ -62,12 +65,29 @@ def contacts_of(clip: LegMotion, sole: HeelAndBall | None = None, options: Optio
         # One pose does not tell.
         shape = clip.leg_count, 2, clip.frame_count
         return Contacts(np.zeros(shape, bool), np.zeros(shape), np.zeros((clip.frame_count, 2)))
-    cycles = cycles_around(clip)
-    if not cycles:
-        return _found(clip, sole, options)
-    whole, own = unrolled(clip, cycles), own_frames(clip, cycles)
-    found = _found(whole, replace(sole, floors=sole_of(whole, sole.points).floors), options)
-    return Contacts(found.touching[..., own], found.probability[..., own], found.ground[own])
+    slower = _FASTEST_SWEEP / max(_FASTEST_SWEEP, _sweep(clip, sole))
+    cycles = cycles_around(replace(clip, fps=slower * clip.fps))
+    whole, own = (unrolled(clip, cycles), own_frames(clip, cycles)) if cycles else (clip, slice(None))
+    around = replace(sole, floors=sole_of(whole, sole.points).floors) if cycles else sole
+    found = _found(replace(whole, fps=slower * clip.fps), around, options)
+    touching = found.touching & _low(whole, around) if slower < 1.0 else found.touching
+    return Contacts(touching[..., own], found.probability[..., own], found.ground[own] / slower)
+
+
+def _low(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
+    """(legs, 2, T) bool, where points are low for their step; in slow motion a pause between two steps is long."""
+    heights, half = sole.places(clip.ankles, clip.feet)[..., 2] / clip.size, frames_in(FLOOR_TIME, clip.fps)
+    lows = np.array([[lowest(own, half) for own in leg] for leg in heights])
+    return heights - lows <= OFF_FLOOR
+
+
+def _sweep(clip: LegMotion, sole: HeelAndBall) -> float:
+    """How fast feet go below the body while they are low, leg lengths a second: in most of these frames, and legs."""
+    balls = sole.places(clip.ankles, clip.feet)[:, BALL] / clip.size
+    ways, heights = (balls - clip.hips.mean(axis=0) / clip.size)[..., :2], balls[..., 2]
+    speeds = np.linalg.norm(np.gradient(ways, axis=1), axis=-1) * clip.fps
+    low = heights <= heights.min(axis=1, keepdims=True) + LOW
+    return float(np.median([np.median(own[touches]) for own, touches in zip(speeds, low, strict=True)]))
 
 
 def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
