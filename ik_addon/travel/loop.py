@@ -27,7 +27,6 @@ from ..rig.blender.rotations import (
     continuous,
     matrices_of,
     pose_matrix,
-    quaternion_of,
     quaternions_of,
     raw_of,
     rotation_in,
@@ -40,6 +39,7 @@ from .keying import (
     Film,
     Rows,
     Worlds,
+    basis_of,
     body_of,
     carriers_of,
     chain_controls,
@@ -137,10 +137,8 @@ def _posed(bones: Sequence[bpy.types.Bone], bases: Sequence[Matrix], top: Matrix
 def _basis(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -> Matrix:
     """What the channels of a bone make at a row, those that are to be keyed and the others."""
     own = {mode: raws[t] for mode, raws in rows.get(control, {}).items()}
-    channels = {**film.channels[control][t], **own}
-    mode = turn_of(channels)
-    location = (0.0, 0.0, 0.0) if control.owner.bone.use_connect else channels[LOCATION]
-    return Matrix.LocRotScale(location, quaternion_of(channels[mode], mode), channels[SCALE])
+    held = {LOCATION: (0.0, 0.0, 0.0)} if control.owner.bone.use_connect else {}
+    return basis_of({**film.channels[control][t], **own, **held})
 
 
 def _turns(joints: Sequence[Vector], goal: np.ndarray) -> list[np.ndarray]:
@@ -180,10 +178,17 @@ class _Feet:
 
 
 class EndsApartError(ChainError):
-    """The ends of a clip are too far apart for a cycle. Has what was seen of it, its feet, and how far they are."""
+    """The ends of a clip are too far apart for a cycle. Has what was seen of it, its feet, and how far they are.
 
-    def __init__(self, sentence: str, film: Film, feet: _Feet, difference: float) -> None:
-        super().__init__(sentence)
+    also: what else its sentence says.
+    """
+
+    def __init__(self, film: Film, feet: _Feet, difference: float, also: str = "") -> None:
+        far = f"{difference:.3g}"
+        if feet.clip is not None:
+            far = messages.LEG_LENGTHS(part=difference / float(np.max(feet.clip.reaches)))
+        first, last = film.frames[0], film.frames[-1]
+        super().__init__(messages.LOOP_FAR(armature=film.ob.name, first=first, last=last, also=also, distance=far))
         self.film, self.feet, self.difference = film, feet, difference
 
 
@@ -207,11 +212,9 @@ def clip_looped(
     except EndsApartError as error:
         if cycle != "AUTO":
             raise
-        film, feet, difference = error.film, error.feet, error.difference
-        found = _cycle_in(context, film, feet, body_of(ob, body))
+        found = _cycle_in(context, error.film, error.feet, body_of(ob, body))
         if found is None:
-            words = _far_words(film, feet, difference, messages.NO_CYCLE())
-            raise EndsApartError(words, film, feet, difference) from error
+            raise EndsApartError(error.film, error.feet, error.difference, messages.NO_CYCLE()) from error
     return (yield from _looped(context, ob, body, found, True))
 
 
@@ -244,7 +247,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
         goes, wanted = _wanted(film, line, controls, feet, free, fps)
         differences.append(_difference(film, goes))
         if differences[0] > _FAR * size_of(film):
-            raise EndsApartError(_far_words(film, feet, differences[0]), film, feet, differences[0])
+            raise EndsApartError(film, feet, differences[0])
         turned.append(float(headings_of(turns_in(np.linalg.inv(goes) @ film.world(line[-1])))[-1]))
         rows = rows_for(film, wanted)
         for control in own:
@@ -268,15 +271,6 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
         "difference": differences[0],
         "turned": turned[0],
     }
-
-
-def _far_words(film: Film, feet: _Feet, difference: float, also: str = "") -> str:
-    """That the ends of what was seen are too far apart, with the distance. also: what else is said."""
-    given = {"armature": film.ob.name, "first": film.frames[0], "last": film.frames[-1], "also": also}
-    if feet.clip is None:
-        return messages.LOOP_FAR(distance=f"{difference:.3g}", **given)
-    part = messages.LEG_LENGTHS(part=difference / float(np.max(feet.clip.reaches)))
-    return messages.LOOP_FAR(distance=part, **given)
 
 
 make_loop = at_once(clip_looped)

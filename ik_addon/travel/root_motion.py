@@ -28,7 +28,7 @@ from .keying import (
     root_of,
     rows_for,
 )
-from .motion import RootPath, moved_along, shifted, standing_velocity, way_of
+from .motion import ALONG, RootPath, moved_along, shifted, standing_velocity, way_of
 
 
 def moved_to_root(
@@ -106,8 +106,6 @@ to_hips = at_once(moved_to_hips)
 
 
 _TAKEN = "analytic_ik_travel_taken"
-_SHARE = 0.5
-"""A bone travels with the body if it goes this part of the body's way at least."""
 _SHORTEST = 0.05
 """Part of the armature's size below which a body stays in place."""
 
@@ -196,7 +194,7 @@ def traveler(film: Film, line: Sequence[Control]) -> tuple[Control, np.ndarray] 
     ways = [_way(film, each) for each in line]
     if np.linalg.norm(ways[-1]) < _SHORTEST * size_of(film):
         return None
-    least = _SHARE * ways[-1] @ ways[-1]
+    least = ALONG * ways[-1] @ ways[-1]
     return next(each for each, way in zip(line, ways, strict=True) if way @ ways[-1] >= least), ways[-1]
 
 
