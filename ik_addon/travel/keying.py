@@ -336,6 +336,12 @@ def made_of_clip(
     return film
 
 
+def report_of(ob: bpy.types.Object, film: Film, **figures: object) -> dict:
+    """What is reported of a copy that was made of a clip: its armature object, name and frames, and figures."""
+    frames = [film.frames.start, film.frames.stop - 1]
+    return {"armature": ob.name, "action": ob.animation_data.action.name, "frames": frames, **figures}
+
+
 def _action_of(ob: bpy.types.Object) -> bpy.types.Action | None:
     return ob.animation_data.action if ob.animation_data else None
 

@@ -46,6 +46,7 @@ from .keying import (
     frames_of_clip,
     line_of,
     made_of_clip,
+    report_of,
     rows_for,
     turn_of,
 )
@@ -59,6 +60,7 @@ from .motion import (
     passage,
     passage_between,
     pivots_of,
+    shifted,
 )
 from .root_motion import size_of, traveler
 
@@ -263,14 +265,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
     seen = [*dict.fromkeys([*line, *controls, *own, *on_legs])]
     steps = made_of_clip(context, ob, seen, moved, "loop", frames if only else None)
     film = yield from (part_of(steps, 1, 2) if legs else steps)
-    return {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "body": hips.name,
-        "frames": [film.frames.start, film.frames.stop - 1],
-        "difference": differences[0],
-        "turned": turned[0],
-    }
+    return report_of(ob, film, body=hips.name, difference=differences[0], turned=turned[0])
 
 
 make_loop = at_once(clip_looped)
@@ -305,8 +300,7 @@ def _wanted(
     if found is not None:
         mover, way = found
         if mover == hips:
-            goes = still.copy()
-            goes[:, :3, 3] = np.linspace(0.0, 1.0, len(still))[:, None] * way
+            goes = shifted(still, np.linspace(0.0, 1.0, len(still))[:, None] * way)
         else:
             goes = film.world(mover) @ np.linalg.inv(film.world(mover)[0])
     wanted = {hips: _closed(film.world(hips), goes, free)}

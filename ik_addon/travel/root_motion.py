@@ -25,6 +25,7 @@ from .keying import (
     hanging_on,
     line_of,
     made_of_clip,
+    report_of,
     root_of,
     rows_for,
 )
@@ -89,15 +90,8 @@ def _moved(
 
     film = yield from made_of_clip(context, ob, [root, hips, *kept], moved, made, beside=False)
     goes = way(film.world(hips))
-    return {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "root": root.bone,
-        "body": body.name,
-        "frames": [film.frames.start, film.frames.stop - 1],
-        "distance": float(np.linalg.norm(goes.moves[-1])),
-        "heading": float(goes.headings[-1]),
-    }
+    distance, heading = float(np.linalg.norm(goes.moves[-1])), float(goes.headings[-1])
+    return report_of(ob, film, root=root.bone, body=body.name, distance=distance, heading=heading)
 
 
 to_root = at_once(moved_to_root)
@@ -225,12 +219,5 @@ def _taken(ob: bpy.types.Object) -> tuple[Control, np.ndarray] | None:
 
 
 def _report(context: bpy.types.Context, ob: bpy.types.Object, film: Film, mover: Control, step: np.ndarray) -> dict:
-    rate = clip_rate(context.scene, film.frames)
-    return {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "root": mover.bone,
-        "frames": [film.frames.start, film.frames.stop - 1],
-        "speed": float(np.linalg.norm(step)) * rate,
-        "distance": float(np.linalg.norm(step)) * (len(film.frames) - 1),
-    }
+    length, rate = float(np.linalg.norm(step)), clip_rate(context.scene, film.frames)
+    return report_of(ob, film, root=mover.bone, speed=length * rate, distance=length * (len(film.frames) - 1))
