@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ik_addon.planting.feet import along_path as along_module
@@ -183,6 +183,8 @@ def test_the_body_leans_into_a_bend_and_feet_do_not():
     st.booleans(),
     st.sampled_from((1, 2, 3, 4, 8)),
 )
+# A bend so tight that a foot in the air comes over its hip.
+@example([(0.0, 0.0), (0.0, 1.0)], 0.875, True, 3)
 def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
     points = np.array(points)
     if np.linalg.norm(points - points[0], axis=1).max() < 0.1:

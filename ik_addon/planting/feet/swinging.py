@@ -9,7 +9,7 @@ from .loops import period_of
 from .measures import POP_TIME, UNEXPECTED, unexpected
 from .options import Options
 from .paths import fade_frames, lifts, slopes_inside
-from .reaching import leg_limits
+from .reaching import leg_ends, leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
@@ -72,7 +72,10 @@ def calmed(
             bends[:, span] -= weight * excess * free[:, span]
         bends = np.clip(bends, low, high)
     changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
-    return ankles + _over_ground(clip, directions(offsets), changes, heights, stands, options)
+    moves = _over_ground(clip, directions(offsets), changes, heights, stands, options)
+    # A foot higher than its hip is lifted away from it.
+    ways, ends = np.linalg.norm(offsets + moves, axis=2), leg_ends(clip)
+    return ankles + np.where((ways == np.clip(ways, *ends))[..., None], moves, 0.0)
 
 
 def _no_faster(turns: np.ndarray, bends: np.ndarray, stands: np.ndarray) -> np.ndarray:
