@@ -579,6 +579,9 @@ SIMPLIFIED = Done(
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
+CORRECTED_ABRUPT = Done(
+    "{done}. A contact is so near that {controls} jumps back. Move it in the contact, to take that along"
+)
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
