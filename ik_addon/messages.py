@@ -634,6 +634,7 @@ SLIDES = Note("{tip}: slide {before} ({part:.1%}) → {after}")
 BEFORE_CORRECTIONS = Note("As planted, without corrections")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by {shift} ({part:.1%})")
+BODY_MOVED_FAR = Note("Body '{bone}' moves by {shift} ({part:.1%}): does it still look like the capture?")
 ON_PATH = Note("Path '{object}': {end} of {length}")
 WALKED_PATH = Note(
     "Path '{object}': from {start:.3g} to {end:.3g} of {length:.3g}, {left:.3g} left, stride {stride:.3g}"
