@@ -49,7 +49,7 @@ def test_bones_that_have_become_points():
 def test_a_place_that_is_no_number():
     ob = person()
     for place in ((float("nan"), 0.0, 0.0), (0.0, float("inf"), 0.0)):
-        with pytest.raises(ChainError, match="Bone 'hand.L': the location has a value that is not a finite number"):
+        with pytest.raises(ChainError, match=r"Bone 'hand\.L': the location has a value that is not a finite number"):
             api.grab(ob, "hand.L", place)
 
 
