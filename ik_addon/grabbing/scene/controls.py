@@ -1,7 +1,6 @@
 """Limbs with live chains: their controls are moved, or held, in place of their bones."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import bpy
 from mathutils import Matrix, Quaternion
@@ -9,7 +8,6 @@ from mathutils import Matrix, Quaternion
 from ... import messages
 from ...authoring.placing import Control, Placer, check_control, keyed_control
 from ...rig.blender.dependencies import carriers
-from ...rig.blender.rotations import Raw, channel_of
 from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
 from ..solving.geometry import Move
@@ -18,22 +16,8 @@ _STAYS = 1e-6
 """Of a matrix element: a control that is so near to its place is not touched."""
 
 
-@dataclass(frozen=True)
-class LimbControl:
-    """What moves the end of a limb: its control, where that is in the pose before, and what its channels hold."""
-
-    control: Control
-    world: Matrix
-    channels: dict[str, Raw]
-
-    def put_back(self) -> None:
-        for mode in self.moved_channels():
-            setattr(self.control.owner, channel_of(mode)[0], self.channels[mode])
-
-    def moved_channels(self) -> list[str]:
-        """Those that differ from the pose before, by their modes."""
-        now = self.control.channels
-        return [mode for mode, raw in self.channels.items() if tuple(now[mode]) != tuple(raw)]
+LimbControl = tuple[Control, Matrix]
+"""What moves the end of a limb: its control, and where that is in the world in the pose before."""
 
 
 def control_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgraph) -> LimbControl:
@@ -49,7 +33,7 @@ def control_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgra
         check_control(control)
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip_name)) from None
-    return LimbControl(control, Placer(SceneReader(depsgraph)).world_of(control), control.channels)
+    return control, Placer(SceneReader(depsgraph)).world_of(control)
 
 
 def rides_on(ob: bpy.types.Object, tip_name: str, bones: Iterable[str]) -> bool:
@@ -63,9 +47,9 @@ def place_controls(context: bpy.types.Context, world: Matrix, moves: Sequence[tu
     """Let controls make the moves of their limbs' ends (armature space), wherever what carries them has gone."""
     context.view_layer.update()
     placer = Placer(SceneReader(context.evaluated_depsgraph_get()))
-    for each, (turn, shift) in moves:
+    for (control, before), (turn, shift) in moves:
         move = Matrix.LocRotScale(shift, Quaternion(turn), None)
-        wanted = world @ move @ world.inverted_safe() @ each.world
-        off = wanted - placer.world_of(each.control)
+        wanted = world @ move @ world.inverted_safe() @ before
+        off = wanted - placer.world_of(control)
         if max(abs(number) for row in off for number in row) > _STAYS:
-            placer.place(each.control, wanted)
+            placer.place(control, wanted)

@@ -1,6 +1,6 @@
 """A body is posed: its FK channels and the controls of its chains are written, taken back, keyed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -8,6 +8,7 @@ from mathutils import Quaternion, Vector
 
 from ... import messages
 from ...authoring.keys import key_if_asked
+from ...authoring.placing import Control
 from ...planting.scene.correcting import apply_correction
 from ...planting.scene.sources import is_planted
 from ...rig.blender.animation import animated_paths, drivers_of
@@ -30,7 +31,8 @@ class GrabSession(GrabBody):
             raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
         self.ob, self._depsgraph = ob, context.evaluated_depsgraph_get()
         super().__init__(ob, self._depsgraph)
-        self._before: dict[tuple[str, str], Raw] = {}
+        # What stood in channels that were written, those of bones, and of the controls of chains.
+        self._before: dict[tuple[Control, str], Raw] = {}
         self._controls: dict[int, LimbControl] = {}
         self._checked: set[int] = set()
 
@@ -63,11 +65,6 @@ class GrabSession(GrabBody):
 
     # Posing
 
-    @property
-    def turned(self) -> list[str]:
-        """Names of the bones whose channels differ from the pose before."""
-        return list(dict.fromkeys(bone for bone, _ in self._before))
-
     def pose(
         self,
         context: bpy.types.Context,
@@ -88,7 +85,8 @@ class GrabSession(GrabBody):
         moved = [k for k in chains if k in held or k in mirrored or k == drag.limb]
         for k in moved:
             if k not in self._controls:
-                self._controls[k] = control_of(self.ob, chains[k], self._depsgraph)
+                control, _ = self._controls[k] = control_of(self.ob, chains[k], self._depsgraph)
+                self._before |= {(control, mode): raw for mode, raw in control.channels.items()}
         result = grabbed(body, drag, goal, held, options, mirrored)
         # What poses a bone does not change within a drag.
         fresh = result.moves.keys() - self._checked
@@ -109,53 +107,53 @@ class GrabSession(GrabBody):
         return {k: (-goal[0], *goal[1:]) for k in limbs}
 
     def _write(self, channels: Channels) -> None:
-        names, bones = self.names, self.ob.pose.bones
-        written = {(names[k], bones[names[k]].rotation_mode): turn for k, turn in channels.turns.items()}
-        written |= {(names[k], LOCATION): place for k, place in channels.locations.items()}
+        owners = {k: Control(self.ob, self.names[k]) for k in channels.changed}
+        written: dict[tuple[Control, str], Sequence[float]] = {
+            (owners[k], owners[k].owner.rotation_mode): turn for k, turn in channels.turns.items()
+        }
+        written |= {(owners[k], LOCATION): place for k, place in channels.locations.items()}
         self._check_channels([channel for channel in written if channel not in self._before])
-        for channel in [channel for channel in self._before if channel not in written]:
-            self._put(channel, self._before.pop(channel))
-        for (name, mode), numbers in written.items():
-            before = self._before.setdefault((name, mode), raw_values(bones[name], mode))
-            raw = numbers if mode == LOCATION else raw_of(Quaternion(numbers), mode, before)
-            self._put((name, mode), raw)
+        self._before |= {(own, mode): raw_values(own.owner, mode) for own, mode in written.keys() - self._before}
+        self.restore()
+        for (own, mode), numbers in written.items():
+            before = self._before[own, mode]
+            _put(own, mode, numbers if mode == LOCATION else raw_of(Quaternion(numbers), mode, before))
 
-    def _check_channels(self, channels: list[tuple[str, str]]) -> None:
+    def _check_channels(self, channels: list[tuple[Control, str]]) -> None:
         driven = {driver.data_path for driver in drivers_of(self.ob)} if channels else ()
-        for name, mode in channels:
-            bone = self.ob.pose.bones[name]
-            if channel_path(name, mode) in driven:
-                raise ChainError(messages.GRAB_DRIVEN(bone=name))
-            if all(bone.lock_location if mode == LOCATION else bone.lock_rotation):
-                raise ChainError(messages.GRAB_LOCKED(bone=name))
-
-    def _put(self, channel: tuple[str, str], raw: Raw) -> None:
-        setattr(self.ob.pose.bones[channel[0]], channel_of(channel[1])[0], raw)
+        for own, mode in channels:
+            if channel_path(own.bone, mode) in driven:
+                raise ChainError(messages.GRAB_DRIVEN(bone=own.bone))
+            if all(own.owner.lock_location if mode == LOCATION else own.owner.lock_rotation):
+                raise ChainError(messages.GRAB_LOCKED(bone=own.bone))
 
     def restore(self) -> None:
         """The pose before, number by number."""
-        self._write(Channels(self.body.bones))
-        for control in self._controls.values():
-            control.put_back()
+        for (own, mode), raw in self._before.items():
+            _put(own, mode, raw)
 
     def key(self, context: bpy.types.Context) -> list[str]:
         """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades, but
         of bones whose channels have no keys there: returns their names."""
+        changed = [(own, mode) for (own, mode), raw in self._before.items() if raw_values(own.owner, mode) != raw]
         unkeyed = []
         if context.scene.tool_settings.use_keyframe_insert_auto and is_planted(self.ob):
             keyed = {*animated_paths(self.ob)}
-            unkeyed = [name for name, mode in self._before if channel_path(name, mode) not in keyed]
+            of_bones = [(own.bone, mode) for own, mode in changed if own.bone and own.ob == self.ob]
+            unkeyed = [bone for bone, mode in of_bones if channel_path(bone, mode) not in keyed]
             try:
                 apply_correction(context, self.ob)
                 return unkeyed
             except ChainError:
                 # Beside the clip's frames, say: what Auto Keying does elsewhere.
                 self._depsgraph.update()
-        owners = [(self.ob.pose.bones[name], mode) for name, mode in self._before]
-        owners += [(each.control.owner, mode) for each in self._controls.values() for mode in each.moved_channels()]
-        for owner, mode in owners:
-            key_if_asked(context, owner, channel_of(mode)[0])
+        for own, mode in changed:
+            key_if_asked(context, own.owner, channel_of(mode)[0])
         return unkeyed
+
+
+def _put(own: Control, mode: str, raw: Sequence[float]) -> None:
+    setattr(own.owner, channel_of(mode)[0], raw)
 
 
 def grab_bone(
@@ -175,4 +173,5 @@ def grab_bone(
     unkeyed = session.key(context)
     names = {session.joint_bone(k): pin for k, pin in held.items()}
     missed = result.missed * session.world.median_scale
-    return {"missed": missed, "held": names, "turned": session.turned, "unkeyed": unkeyed}
+    turned = [session.names[k] for k in result.channels.changed]
+    return {"missed": missed, "held": names, "turned": turned, "unkeyed": unkeyed}
