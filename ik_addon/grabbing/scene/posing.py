@@ -4,23 +4,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
 from ...authoring.keys import key_if_asked
-from ...authoring.placing import Control
+from ...authoring.placing import Control, Placer, check_control, keyed_control
 from ...planting.scene.correcting import apply_correction
 from ...planting.scene.sources import is_planted
 from ...rig.blender.animation import animated_paths, drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
 from ...rig.data.settings import pin_of, set_pin
+from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, grabbed
-from ..solving.geometry import NO_MOVE, Point
+from ..solving.geometry import NO_MOVE, Move, Point
 from ..solving.skeleton import Channels, point
-from .controls import LimbControl, control_of, place_controls
 from .reading import GrabBody
+
+_STAYS = 1e-6
+"""Of a matrix element: a control that is so near to its place is not touched."""
 
 
 class GrabSession(GrabBody):
@@ -33,7 +36,8 @@ class GrabSession(GrabBody):
         super().__init__(ob, self._depsgraph)
         # What stood in channels that were written, those of bones, and of the controls of chains.
         self._before: dict[tuple[Control, str], Raw] = {}
-        self._controls: dict[int, LimbControl] = {}
+        # What moves the ends of limbs with chains, and where that is in the world in the pose before.
+        self._controls: dict[int, tuple[Control, Matrix]] = {}
         self._checked: set[int] = set()
 
     @property
@@ -85,8 +89,7 @@ class GrabSession(GrabBody):
         moved = [k for k in chains if k in held or k in mirrored or k == drag.limb]
         for k in moved:
             if k not in self._controls:
-                control, _ = self._controls[k] = control_of(self.ob, chains[k], self._depsgraph)
-                self._before |= {(control, mode): raw for mode, raw in control.channels.items()}
+                self._take_control(k)
         result = grabbed(body, drag, goal, held, options, mirrored)
         # What poses a bone does not change within a drag.
         fresh = result.moves.keys() - self._checked
@@ -94,9 +97,38 @@ class GrabSession(GrabBody):
         self._checked |= fresh
         self._write(result.channels)
         if moved:
-            moves = [(self._controls[k], result.moves.get(body.limbs[k].joint, NO_MOVE)) for k in moved]
-            place_controls(context, self.world, moves)
+            self._place_controls(context, {k: result.moves.get(body.limbs[k].joint, NO_MOVE) for k in moved})
         return result
+
+    def _take_control(self, k: int) -> None:
+        """Note the control of a limb with a live chain, which is moved, or held, in place of its bones. Raises
+        ChainError if it would not stay where it is put, or the chain only blends."""
+        tip = self.ob.pose.bones[self.chains[k]]
+        if tip.analytic_ik_influence < 1.0:
+            raise ChainError(messages.GRAB_BLENDED(bone=tip.name))
+        if tip.analytic_ik_target is None:
+            raise ChainError(messages.GRAB_NO_TARGET(bone=tip.name))
+        target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation)
+        control = keyed_control(tip, target)
+        try:
+            check_control(control)
+        except ChainError as error:
+            raise error.of(messages.BONE(bone=tip.name)) from None
+        self._controls[k] = control, Placer(SceneReader(self._depsgraph)).world_of(control)
+        self._before |= {(control, mode): raw for mode, raw in control.channels.items()}
+
+    def _place_controls(self, context: bpy.types.Context, moves: Mapping[int, Move]) -> None:
+        """Let controls make the moves of their limbs' ends, wherever what carries them has gone."""
+        context.view_layer.update()
+        placer = Placer(SceneReader(context.evaluated_depsgraph_get()))
+        for k, (turn, shift) in moves.items():
+            control, before = self._controls[k]
+            wanted = (
+                self.world @ Matrix.LocRotScale(shift, Quaternion(turn), None) @ self.world.inverted_safe() @ before
+            )
+            off = wanted - placer.world_of(control)
+            if max(abs(number) for row in off for number in row) > _STAYS:
+                placer.place(control, wanted)
 
     def _mirrored(self, drag: Drag, goal: Point) -> dict[int, Point]:
         """With X Mirror, where the limb of the other side goes."""
