@@ -123,9 +123,8 @@ class GrabSession(GrabBody):
         placer = Placer(SceneReader(context.evaluated_depsgraph_get()))
         for k, (turn, shift) in moves.items():
             control, before = self._controls[k]
-            wanted = (
-                self.world @ Matrix.LocRotScale(shift, Quaternion(turn), None) @ self.world.inverted_safe() @ before
-            )
+            move = Matrix.LocRotScale(shift, Quaternion(turn), None)
+            wanted = self.world @ move @ self.world.inverted_safe() @ before
             off = wanted - placer.world_of(control)
             if max(abs(number) for row in off for number in row) > _STAYS:
                 placer.place(control, wanted)

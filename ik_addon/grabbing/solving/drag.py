@@ -186,9 +186,7 @@ class _Step:
         self.turn, wish = self._turns(self._first_wish())
         line = body.trunk.moves(self.turn)
         for k, row in rows.items():
-            self.carried[k] = line[row.at]
-            if k in self.girdles:
-                self.carried[k] = g.turned(line[row.at], self.girdles[k], body.bones.heads[row.girdle])
+            self.carried[k] = g.turned(line[row.at], self.girdles.get(k, g.ORIGIN), body.bones.heads[row.girdle])
         balls = {k: (self._center(k), max(_HIPS_FROM * rows[k].reach, rows[k].chord), 0.0) for k in self.ends}
         if NECK in balls and body.neck:
             balls[NECK] = (*balls[NECK][:2], body.neck.near)
