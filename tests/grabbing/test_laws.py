@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from benchmarks.grabbing import METARIGS, PIXELS, direction, largest_turn, ready
+from benchmarks.grabbing import ALONG, METARIGS, PIXELS, direction, drag_of, largest_turn, ready
 from ik_addon.grabbing.solving.drag import Drag, GrabOptions, grabbed
 from ik_addon.grabbing.solving.geometry import add, mul, sub
 from ik_addon.grabbing.solving.holding import held_shift
@@ -127,6 +127,32 @@ def test_no_shift_is_nearer(seed):
     else:
         served = samples[serves & (apart <= ball[1])]
         assert np.linalg.norm(served - wish, axis=1).min(initial=9.0) > dist(shift, wish) - 1e-9
+
+
+@pytest.mark.parametrize("neck", [0.0, 1.0])
+def test_hips_come_to_the_rim_of_reach_at_a_finite_pace(neck):
+    """What a ball and a shell have in common gets thin as the ball goes away: in it, never faster than ten times."""
+    shell, wish, step = ((0.0, 0.0, 0.0), 1.0, 0.0), (0.2, 0.5, 2.0), 1e-4
+    for moved in (False, True):
+        shifts = []
+        for k in range(4000):
+            center = (1.7 + step * k, 0.0, 0.0)
+            shifts.append(held_shift(wish, [shell], [(center, 1.0, neck)], (0.0, 0.0, 1.0), 0.1 * moved))
+            assert hypot(*shifts[-1]) < 1.0 + 1e-9
+            if center[0] < 2.0:
+                assert neck - 1e-9 < dist(shifts[-1], center) < 1.0 + 1e-9
+        fastest = max(dist(a, b) for a, b in itertools.pairwise(shifts)) / step
+        assert fastest < 10.0 if moved else fastest > 100.0
+
+
+@pytest.mark.parametrize(("seed", "number"), [(3, 101), (3, 183), (31, 114)])
+def test_ways_on_which_a_horse_was_steepest(seed, number):
+    """Hips at the rim of reach, a hollow, and feet that come to their balls by a searched part of all turns."""
+    body, random = body_of(ready("metarig horse")), Random(seed)
+    for _ in range(number + 1):
+        (drag, start, held), way = drag_of(body, random), mul(direction(random), body.size / PIXELS)
+    poses = [grabbed(body, drag, add(start, mul(way, k)), held) for k in range(ALONG)]
+    assert max(largest_turn(body, a, b) for a, b in itertools.pairwise(poses)) < 20.0
 
 
 def test_hips_that_stay_stay_and_a_spine_at_zero_does_not_turn():
