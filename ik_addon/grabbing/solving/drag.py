@@ -1,7 +1,7 @@
 """One step of a drag: layers of style choose turns and a wish, one projection and a triangle a limb make them exact."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import acos, atan2, cos, dist, hypot, radians
+from math import acos, atan2, dist, hypot, radians
 from typing import Literal, NamedTuple
 
 from . import geometry as g
@@ -32,10 +32,8 @@ _KNEEL = 0.7
 """Of its reach: no shorter does a foreleg fold for the head."""
 _MASS, _HANG = 0.6, 0.6
 """By which the mass moves as the top of the trunk does; the part of its lean that arms which hang free do not make."""
-_RIM = 0.05
+_RIM = 0.07
 """Of the body's size: so near to where what is dragged is missed the hips come along to it."""
-_LAST = radians(32.0)
-"""Of a foot's turn on its ball: over it a degree brings ever less, and the turn grows evenly instead."""
 _PASSES = 2
 _MET = 1e-11
 """Of the body's size: what is held and missed by less is held."""
@@ -131,14 +129,11 @@ def grabbed(
 
 def _angle_to(root: g.Point, ankle: g.Point, axis: g.Point, far: float) -> float:
     """By how much an ankle turns about a unit axis through the origin to come so near to a root, or as near as it can:
-    the cosine rule, where the product of both is a wave of the angle, but for its infinite slope at the nearest."""
+    the cosine rule, where the product of both is a wave of the angle."""
     still = g.dot(root, axis) * g.dot(ankle, axis)
     cosine, sine = g.dot(root, ankle) - still, g.dot(root, g.cross(axis, ankle))
     level = (g.dot(root, root) + g.dot(ankle, ankle) - far * far) / 2.0 - still
-    part, whole = min(level / max(hypot(cosine, sine), 1e-12), 1.0), max(atan2(sine, cosine), 0.0)
-    # As near as it can be the arc cosine has an infinite slope: its chord is followed there.
-    last = min(whole, _LAST)
-    return max(whole - min(acos(part), last * (1.0 - part) / max(1.0 - cos(last), 1e-12)), 0.0)
+    return max(atan2(sine, cosine) - acos(min(level / max(hypot(cosine, sine), 1e-12), 1.0)), 0.0)
 
 
 class _Step:
@@ -193,8 +188,9 @@ class _Step:
             back = g.rotate(line[-1][0], g.mul(body.neck.along, -1.0))
             wish = outside(wish, balls[NECK][0], body.neck.near, back)
         self.shift = self._shift(wish, [*balls.values()])
-        self._lift_heels()
-        if self.heels:
+        if self.feet:
+            self._lift_heels()
+            # Also where none is lifted: so nothing jumps as one begins to.
             self.feet = {}
             self.shift = self._shift(wish, [*balls.values()])
         going = (g.NO_TURN, self.shift)
