@@ -17,6 +17,7 @@ from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, ra
 from ...rig.data.settings import pin_of, set_pin
 from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
+from ...solvers.vectors import finite_point
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, grabbed
 from ..solving.geometry import NO_MOVE, Move, Point
 from ..solving.skeleton import Channels, point
@@ -196,6 +197,8 @@ def grab_bone(
 ) -> dict[str, Any]:
     """Bring the head of a bone to a place in the world, as near as what is held allows, and key as Auto Keying asks.
     Returns the report of `api.grab`. Raises ChainError, with nothing changed."""
+    if location_world is not None:
+        finite_point(location_world, f"{messages.BONE(bone=bone)}: the location")
     session, options = GrabSession(context, ob), options or GrabOptions()
     drag = session.drag_of(bone, options.look)
     held = session.pins(bone, drag, options.pin_feet)
