@@ -5,17 +5,18 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_addon.authoring.placing import Control
 from ik_addon.grabbing.scene.posing import grab_bone
 from ik_addon.grabbing.solving.drag import GrabOptions
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.footprints import footprint_over
-from ik_addon.planting.scene.kept_keys import curves_of
+from ik_addon.planting.scene.kept_keys import curves_of, keys_now, put_keys
 from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.ui.panels import motion as panel
 from ik_addon.ui.view import auto_corrections
 
-from ..rig.rigs import update
+from ..rig.rigs import editing, update
 from ..scenes import enter, go_to, sliding_walk
 from ..ui.layouts import drawn
 from .corrected import channels, foot, middle_stance, middle_swing, move
@@ -228,6 +229,78 @@ def test_moves_at_many_frames_before_the_first_is_corrected_are_as_many_correcti
     for _ in range(count):
         bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
+
+
+def test_what_is_keyed_right_after_a_correction_is_the_next_one():
+    """Before anything tells that the keys are others now."""
+    ob = captured()
+    limb, before = foot(ob), all_bytes(ob)
+    frame = sum(middle_swing(ob)) // 2
+    assert key(frame, limb.foot)
+    limb.pole.owner.location.z += 0.05
+    limb.pole.owner.keyframe_insert("location", frame=frame)
+    update()
+    bpy.app.timers.unregister(auto_corrections.correct)
+    auto_corrections.correct()
+    assert [(own["object"], own["frame"]) for own in corrections_of(ob)] == [
+        (each.ob.name, frame) for each in (limb.foot, limb.pole)
+    ]
+    for _ in range(2):
+        bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_a_move_that_is_undone_before_it_is_corrected_is_nothing(capfd):
+    ob = captured()
+    control, before = foot(ob).foot, all_bytes(ob)
+    frame = sum(middle_swing(ob)) // 2
+    go_to(frame)
+    update()
+    kept = keys_now([control])
+    control.owner.location.z += 0.05
+    control.owner.keyframe_insert("location", frame=frame)
+    update()
+    bpy.app.timers.unregister(auto_corrections.correct)
+    for owner, keys in kept.items():
+        put_keys(owner, keys)
+    auto_corrections.correct()
+    assert all_bytes(ob) == before and not corrections_of(ob)
+    assert "Error" not in capfd.readouterr().out
+
+
+def test_a_bone_with_captured_keys_is_corrected_too_and_one_with_few_is_not():
+    ob = captured()
+    body, frame = keyed_controls(ob).body.bone, 20
+    with editing(ob) as bones:
+        for name in ("head", "jaw"):
+            bones.new(name).tail = (0.0, 0.0, 0.1)
+            bones[name].parent = bones[body]
+    for name, frames in (("head", FRAMES), ("jaw", (1, 60))):
+        ob.pose.bones[name].rotation_mode = "XYZ"
+        for each in frames:
+            ob.pose.bones[name].keyframe_insert("rotation_euler", frame=each)
+    file_memory.keys.clear()
+    for name, follows in (("head", True), ("jaw", False)):
+        go_to(frame)
+        update()
+        bone, before = ob.pose.bones[name], all_bytes(ob)
+        bone.rotation_euler.x += 0.5
+        bone.keyframe_insert("rotation_euler", frame=frame)
+        update()
+        assert bpy.app.timers.is_registered(auto_corrections.correct) == follows
+        if follows:
+            bpy.app.timers.unregister(auto_corrections.correct)
+            auto_corrections.correct()
+            assert [own["bone"] for own in corrections_of(ob)] == [name]
+            turned = np.array(head_x(ob))[[0, 19, 20, 59]] - head_x(ob)[0]
+            assert turned == pytest.approx([0.0, 0.5, 0.485, 0.0], abs=0.01)
+            bpy.ops.analytic_ik.remove_correction(index=0)
+            assert all_bytes(ob) == before
+
+
+def head_x(ob):
+    curve = curves_of(Control(ob, "head", turns=True))["XYZ", 0]
+    return [curve.evaluate(frame) for frame in FRAMES]
 
 
 def test_switched_corrections_of_one_frame_keep_their_order():

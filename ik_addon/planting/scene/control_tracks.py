@@ -63,6 +63,12 @@ class KeyedControls:
         bones = [bone.name for bone in self.ob.pose.bones if bone.name not in known]
         return found + [Control(self.ob, name, turns=True) for name in bones]
 
+    @property
+    def by_hand(self) -> list[Control]:
+        """All of them, and the other bones of the armature but for those that the chains pose."""
+        posed, own = {bone.name for limb in self.limbs for bone in known_bones(limb.tip)}, {*self.all}
+        return [each for each in self.with_bones if each in own or each.bone not in posed]
+
     def limb_of(self, control: Control) -> LimbControls | None:
         """The limb whose hand or foot a control moves."""
         return next((limb for limb in self.limbs if limb.foot == control), None)

@@ -13,7 +13,6 @@ from ...bake.keys import SAME_TIME, keys_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import file_memory
 from ...rig.data.undoing import all_or_nothing
-from ...rig.model.limb import known_bones
 from ...solvers import ChainError
 from ..feet.clip import vectors_of
 from ..feet.corrections import Sum, span_of
@@ -126,10 +125,7 @@ def _with_unkeyed(controls: KeyedControls, keyed: Moves, frame: float) -> Moves:
     if any(abs(own - frame) > SAME_TIME for own in keyed):
         # Whoever keyed it is at another frame by now.
         return keyed
-    # The chains pose bones of their own.
-    posed = {bone.name for limb in controls.limbs for bone in known_bones(limb.tip)}
-    here = [each for each in controls.with_bones if each in controls.all or each.bone not in posed]
-    moved = {each: held_by(each) for each in here if _is_moved(each, frame)}
+    moved = {each: held_by(each) for each in controls.by_hand if _is_moved(each, frame)}
     for own in keyed.values():
         moved |= own
     return {frame: moved} if moved else {}

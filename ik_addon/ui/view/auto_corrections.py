@@ -69,12 +69,15 @@ def correct() -> float | None:
     with context.temp_override(window=next(iter(manager.windows), None)):
         ob = chain_armature(context)
         frames = [*keyed_moves(ob, keyed_controls(ob))[0]] if ob is not None else []
-        try:
-            getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
-        except RuntimeError as error:
-            if frames:
+        # The move may have been undone by now.
+        if frames:
+            try:
+                getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
+            except RuntimeError as error:
                 _stay_keys(ob, frames, str(error).removeprefix("Error: ").strip())
-                remember_keys(ob)
+        if ob is not None:
+            # At once: what is keyed before the next update is the next move.
+            remember_keys(ob)
     return None
 
 
