@@ -218,6 +218,7 @@ IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain. Select the last bon
 NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with. Select the last bone of a limb, such as a shin.")
 NO_TIP = OfArmature("no selected bone belongs to a chain. Select a bone or a control of one.")
 NO_LIVE_CHAIN = Refusal("Armature '{armature}' has no live chain. Add one first.")
+NO_ACTION_TO_PLANT = OfArmature("it has no action. Choose one with motion: its legs are rigged along with planting.")
 NATIVE_FIRST = OfBone("its chain is native. Press Make Live first.")
 ALL_NATIVE = OfArmature("its chains are native. Press Make Live first.")
 NO_NATIVE_CHAIN = Refusal("Armature '{armature}' has no native chain. Press Make Native first, or select its tip bone.")
@@ -339,6 +340,7 @@ RESTS_TURNED = OfArmature(
 FEET_STAND_ALREADY = OfArmature(
     "its feet stand already and slide by less than 0.001 of a leg. These frames stay as they are."
 )
+FEET_NEVER_MOVE = OfArmature("no leg moves in these frames. Choose an action with motion, or other frames.")
 PLANTED_WORSE = OfArmature("planting makes these frames worse: {figures}. Leave them as they are, or plant anyway.")
 WORSE_SLIDE = Part("feet slide by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_KNEES = Part("knees bend at {after:.1f} radians a second, before at {before:.1f}")
@@ -582,6 +584,8 @@ CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
 CORRECTION = Note("{control}{more}, frame {frame:g} ({first}-{last})")
 AND_MORE = Part(" and {more} more")
+PLAIN_KEYS = Note("Keys at frame {frames} are no corrections. {why}")
+KEYS_EDITED = Refusal("They were edited. To correct, undo that, go to a frame, and move the control.")
 SHORT_LIMB = Note("{tip}: out of reach, most at frame {frame}")
 ALL_KEYS_BACK = Done("All {keys} keys are back")
 FEW_KEYS = Note(
