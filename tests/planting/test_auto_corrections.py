@@ -429,7 +429,7 @@ def test_keys_edited_where_the_scene_has_not_been_are_named_with_their_frames():
     edited(ob, foot(ob).pole, (first,))
     assert not bpy.app.timers.is_registered(auto_corrections.correct)
     (said,) = said_of_keys()
-    assert f"Keys at frame {last + 1} to {last + 2}, {first} are no corrections" in said
+    assert f"Keys at frame {last + 1}-{last + 2}, {first} are no corrections" in said
     # What is corrected beside them is no reason to forget them, and no edit itself.
     assert key(sum(middle_stance(ob)) // 2, keyed_controls(ob).body)
     bpy.ops.analytic_ik.switch_correction(index=0)

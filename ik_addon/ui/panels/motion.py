@@ -100,8 +100,8 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
     for tip, frame in short_limbs(ob).items():
         _draw_doubt(column, context, messages.SHORT_LIMB(tip=tip, frame=frame), frame)
     for why, frames in plain_keys(ob).items():
-        words = messages.PLAIN_KEYS(frames=", ".join(map(range_words, ranges(frames, 1))), why=why)
-        _draw_doubt(column, context, words, frames[0])
+        where = ", ".join(range_words(own, short=True) for own in ranges(frames, 1))
+        _draw_doubt(column, context, messages.PLAIN_KEYS(frames=where, why=why), frames[0])
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
