@@ -248,10 +248,9 @@ def local_slopes(numbers: np.ndarray, half: int) -> np.ndarray:
     slopes = np.zeros_like(numbers, float)
     if count < 2:
         return slopes
-    rows = np.arange(count)
-    for first, last in {(max(-half, -row), min(half, count - 1 - row)) for row in rows.tolist()}:
-        at = rows[(np.maximum(-half, -rows) == first) & (np.minimum(half, count - 1 - rows) == last)]
-        offsets = np.arange(first, last + 1)
-        powers = offsets[:, None] ** np.arange(min(3, len(offsets)))
-        slopes[at] = np.einsum("n,mnc->mc", np.linalg.pinv(powers.astype(float))[1], numbers[at[:, None] + offsets])
+    ends = np.clip(np.arange(count)[:, None] + (-half, half), 0, count - 1) - np.arange(count)[:, None]
+    for first, last in np.unique(ends, axis=0).tolist():
+        at, offsets = np.flatnonzero((ends == (first, last)).all(axis=1)), np.arange(first, last + 1.0)
+        weights = np.linalg.pinv(np.vander(offsets, min(3, len(offsets)), increasing=True))[1]
+        slopes[at] = np.einsum("n,mnc->mc", weights, numbers[at[:, None] + offsets.astype(int)])
     return slopes
