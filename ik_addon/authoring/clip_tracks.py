@@ -1,54 +1,83 @@
-"""Where controls have to be in the clips of an armature object, read together where clips set the same channels."""
+"""What is read of the clips of an armature object, together where clips set the same channels."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate
+from typing import Generic, TypeVar
 
 import bpy
 
 from ..bake.clips import clip_samplers
 from ..bake.collecting import FEWEST_SAMPLED, SampledChains, sampled_chains
-from ..rig.blender.clips import Clip, playing_clip
-from ..rig.blender.sampling import ClipSampler, JoinedSampler
-from .fk_frames import Chosen, ControlTracks, are_carried, controls_in
+from ..rig.blender.clips import Clip
+from ..rig.blender.sampling import ClipSampler, JoinedSampler, Sampler
+from ..rig.model.order import ChainName
+from ..rig.pose.track_solving import Reading
 
 _MOST = 2000
 """Frames that are read together: Esc is heard between two readings."""
 
-_Read = tuple[SampledChains, ControlTracks, int]
-"""The chains as they were read with others, what was found for one clip, and the row of its first frame."""
+Found = TypeVar("Found")
+ReadTogether = Callable[[Mapping[ChainName, Reading], Sampler, Sequence[int]], Sequence[Found] | None]
+"""Makes of chains that were read in clips one after the other, of so many frames each, what is found in each clip; None
+where that cannot be told."""
 
 
-class ClipTracks:
-    """For work that plays these clips one after the other, and changes in each nothing that another is read from."""
+class ClipTracks(Generic[Found]):
+    """For work that plays these clips one after the other, and changes in each nothing that another is read from.
 
-    def __init__(self, ob: bpy.types.Object, clips: Iterable[Clip]) -> None:
-        self._object = ob
-        self._samplers = clip_samplers(ob, clips)
+    within: what is read of a clip is read inside. at_once: the first work is preceded by reading all clips; else each
+    by reading those that are read together with its own.
+    """
+
+    def __init__(
+        self,
+        ob: bpy.types.Object,
+        clips: Iterable[Clip],
+        within: Callable[[bpy.types.Object], AbstractContextManager] = nullcontext,
+        at_once: bool = False,
+    ) -> None:
+        self._samplers = clip_samplers(ob, clips, within)
+        self._at_once = at_once
         self._groups: dict[Clip | None, Sequence[Clip]] = {
             clip: group for group in _alike(self._samplers.items()) for clip in group
         }
-        self._read: dict[Clip | None, _Read] = {}
+        self._read: dict[Clip | None, tuple[SampledChains, Found, int]] = {}
 
-    def of(self, context: bpy.types.Context, chosen: Chosen, frames: range) -> ControlTracks | None:
-        """Where controls have to be in the clip that plays, over these frames; None where that is to be found for it
-        alone."""
-        clip = playing_clip(self._object)
-        group = self._groups.get(clip, ())
-        if group:
-            self._read_together(context, chosen, group)
+    def of(
+        self,
+        context: bpy.types.Context,
+        tips: Sequence[bpy.types.PoseBone],
+        frames: range,
+        clip: Clip | None,
+        read: ReadTogether[Found],
+    ) -> Found | None:
+        """What is found of these chains in a clip, which plays, over these frames; None where that is to be found for
+        it alone."""
+        for group in dict.fromkeys(
+            map(tuple, self._groups.values() if self._at_once else [self._groups.get(clip, ())])
+        ):
+            self._read_together(context, tips, group, read)
             self._groups |= dict.fromkeys(group, ())
-        read = self._read.pop(clip, None)
-        if clip is None or read is None or self._samplers[clip].frames != frames:
+        found = self._read.pop(clip, None)
+        if clip is None or found is None or self._samplers[clip].frames != frames:
             return None
-        sampled, tracks, start = read
-        return tracks if sampled.is_confirmed(context, [*chosen], frames, start) else None
+        # Of each clip: the chains as they were read with others, what was found, and the row of its first frame.
+        sampled, own, start = found
+        return own if sampled.is_confirmed(context, tips, frames, start) else None
 
-    def _read_together(self, context: bpy.types.Context, chosen: Chosen, group: Sequence[Clip]) -> None:
+    def _read_together(
+        self,
+        context: bpy.types.Context,
+        tips: Sequence[bpy.types.PoseBone],
+        group: Sequence[Clip],
+        read: ReadTogether[Found],
+    ) -> None:
         samplers = [self._samplers[clip] for clip in group]
         counts = [len(each.frames) for each in samplers]
         sampler = JoinedSampler(samplers)
-        sampled = None if are_carried(chosen) else sampled_chains(context, [*chosen], sum(counts), sampler)
-        found = sampled and controls_in(chosen, sampled.readings, sampler, counts)
+        sampled = sampled_chains(context, tips, sum(counts), sampler) if group else None
+        found = sampled and read(sampled.readings, sampler, counts)
         if sampled is not None and found is not None:
             starts = [0, *accumulate(counts[:-1])]
             self._read |= {clip: (sampled, *each) for clip, *each in zip(group, found, starts, strict=True)}

@@ -1,7 +1,7 @@
 """Work over clips of an armature: what plays, all, or some, each of these played alone with its controls."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -66,12 +66,17 @@ def _with_partners(ob: bpy.types.Object, clip: Clip) -> list[tuple[bpy.types.Obj
     return [(ob, clip), *((control, own) for control, own in partners if own is not None)]
 
 
-def clip_samplers(ob: bpy.types.Object, clips: Iterable[Clip]) -> dict[Clip, ClipSampler]:
-    """What samples each of some clips of an armature object, with its controls, over its own frames."""
+def clip_samplers(
+    ob: bpy.types.Object, clips: Iterable[Clip], within: Callable[[bpy.types.Object], AbstractContextManager]
+) -> dict[Clip, ClipSampler]:
+    """What samples each of some clips of an armature object, with its controls, over its own frames. within: what the
+    samplers see is what plays inside."""
     found, objects = {}, [ob, *separate_controls(ob)]
     for clip in clips:
         with playing_alone(_with_partners(ob, clip)):
-            found[clip] = ClipSampler(frames_of(ob), objects)
+            frames = frames_of(ob)
+            with within(ob):
+                found[clip] = ClipSampler(frames, objects)
     return found
 
 

@@ -1,7 +1,8 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import bpy
 import numpy as np
@@ -9,9 +10,11 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import messages
+from ...authoring.clip_tracks import ClipTracks
 from ...authoring.fk_frames import checked_controls
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
+from ...rig.blender.clips import Clip, playing_clip
 from ...rig.data.control_clips import separate_controls
 from ...rig.data.settings import set_to
 from ...rig.data.undoing import all_or_nothing
@@ -28,7 +31,7 @@ from .between import falls_between
 from .footprints import edited, make_footprints
 from .limbs import check_frames, check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
-from .reading import Capture, captured, carrier_of, reaching
+from .reading import Capture, captured, carrier_of, reaching, solved_again
 from .report import report_of
 from .riders import Riders, riders_of, staying
 from .simplify import with_edits
@@ -93,6 +96,7 @@ def planted(
     footprints: bool = False,
     path: bpy.types.Object | None = None,
     skins: Skins | None = None,
+    clips: ClipTracks | None = None,
 ) -> Steps[dict]:
     """In steps: let the feet of these legs, all of one armature, stand still in each contact; the body follows.
 
@@ -100,7 +104,8 @@ def planted(
     copies of their actions; planting again begins with the same motion and writes into the same copies. Contacts are
     found, or are those that keys of the legs' Contact say. footprints: give each stance an Empty; those that there are,
     and that were moved, move their stances. path: a curve along which the character walks; None: as captured. skins: of
-    its feet, as far as they were read for another clip. Comes to a report. Raises ChainError that names the bone, with
+    its feet, as far as they were read for another clip. clips: that are planted as well, see `tracks_of`. Comes to a
+    report. Raises ChainError that names the bone, with
     nothing changed. Closed before the end, the steps leave everything as it was.
     """
     options, ground = options or Options(), ground or Ground()
@@ -121,7 +126,8 @@ def planted(
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
+        together = clips and partial(clips.of, context, tips, frames, playing_clip(ob))
+        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins, together)
         capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
@@ -157,8 +163,10 @@ def planted(
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        steps = captured(context, tips, carrier, frames, solved=True, at_feet=True, legs=capture.legs)
-        after = yield from part_of(steps, 3, 4)
+        after = solved_again(context, tips, capture, frames)
+        if after is None:
+            steps = captured(context, tips, None, frames, solved=True, at_feet=True, legs=capture.legs)
+            after = (yield from part_of(steps, 3, 4)).clip
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
@@ -166,10 +174,16 @@ def planted(
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
-        return report_of(tips, carrier, stage, after.clip, made, frames, figures)
+        return report_of(tips, carrier, stage, after, made, frames, figures)
 
 
 plant = at_once(planted)
+
+
+def tracks_of(ob: bpy.types.Object, clips: Iterable[Clip | None]) -> ClipTracks:
+    """The clips of an armature object that are planted one after the other, or what plays: they are read together
+    before any of them is changed."""
+    return ClipTracks(ob, filter(None, clips), source_playing, at_once=True)
 
 
 def _read(
@@ -179,9 +193,11 @@ def _read(
     riders: Riders | None,
     frames: range,
     skins: Skins,
+    together: Callable | None,
 ) -> Steps[tuple[Capture, list[np.ndarray]]]:
     """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
-    reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins)
+    together = together if riders is None else None
+    reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins, together=together)
     if riders is None:
         with source_playing(tips[0].id_data):
             return (yield from reading), []
@@ -199,9 +215,10 @@ def planted_and_kept(
     footprints: bool = False,
     path: bpy.types.Object | None = None,
     skins: Skins | None = None,
+    clips: ClipTracks | None = None,
 ) -> Steps[dict]:
     """In steps: the same, and the action keeps how, for `planted_again`."""
-    steps = planted(context, tips, frames, options, ground, footprints, path, skins)
+    steps = planted(context, tips, frames, options, ground, footprints, path, skins, clips)
     report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
         **asdict(options),
