@@ -109,9 +109,13 @@ def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> l
 
 def knee_pops(clip: LegMotion, leg: int) -> list[tuple[int, int]]:
     """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
+    return _pops(_bends(clip, leg), clip.fps)
+
+
+def _pops(bends: np.ndarray, fps: float) -> list[tuple[int, int]]:
     pops: list[tuple[int, int]] = []
-    for first, last in runs(np.abs(unexpected(_bends(clip, leg), clip.fps)) > POP):
-        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
+    for first, last in runs(np.abs(unexpected(bends, fps)) > POP):
+        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, fps)
         pops.append((pops.pop()[0] if joins else first, last))
     return pops
 
@@ -135,7 +139,7 @@ def new_pops(before: LegMotion, after: LegMotion, leg: int) -> list[tuple[int, i
 
 
 def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:
-    speeds = np.array([np.linalg.norm(slope(way[:, :2], clip.fps, SLOPE_TIME), axis=-1) for way in ways])
+    speeds = np.linalg.norm(slope(ways, clip.fps, SLOPE_TIME, axis=1)[..., :2], axis=-1)
     over = ways[..., 2] - floors
     stands = contacts.any(axis=0)
     lowest = np.where(contacts, over, np.inf).min(axis=0)
@@ -150,7 +154,7 @@ def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, con
         "tiptoe": float((over[HEEL][stands] - over[BALL][stands] > LOW).mean()) if stands.any() else 0.0,
         "knee_speed": float(np.abs(bending).max()),
         "knee_acceleration": float(np.percentile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 99.0)),
-        "knee_pops": len(knee_pops(clip, leg)),
+        "knee_pops": len(_pops(bends, clip.fps)),
     }
 
 

@@ -36,7 +36,7 @@ from .report import report_of
 from .riders import Riders, riders_of, staying
 from .simplify import with_edits
 from .skin import Skins
-from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
+from .sources import is_planted, keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
 from .writing import body_keys, controls_placed, write_plan
 
 
@@ -129,7 +129,9 @@ def planted(
         together = clips and partial(clips.of, context, tips, frames, playing_clip(ob))
         reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins, together)
         capture, rows = yield from part_of(reading, 0, 2)
-        context.view_layer.update()
+        if capture.told is None or is_planted(ob):
+            # Something else was shown meanwhile.
+            context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options, riders, rows) if path is not None else None
         stage = way.stage if way else stage
@@ -170,9 +172,10 @@ def planted(
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
-        # Controls stand where they were put last; back to what is keyed here.
-        scene = context.scene
-        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        if clips is None or capture.told is None:
+            # Controls stand where they were put last; back to what is keyed here.
+            scene = context.scene
+            scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
         return report_of(tips, carrier, stage, after, made, frames, figures)
 
