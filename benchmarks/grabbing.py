@@ -5,7 +5,7 @@ the human once more with hair, of 200 bones. Each is dragged to N random places 
 held, and now and then hands. Measured on the bones that Blender evaluates: by how far what is held is off, and by how
 much the miss that is told is not the one measured. A step is posing (solving and writing) and Blender's update with
 meshes hidden, in thread time. Turns are the largest of any bone from one pixel to the next, 300 of them to a leg, along
-random straight ways; where one is larger than 4 degrees, also what is left of it in a 256th of that pixel.
+200 random straight ways; where one is larger than 4 degrees, also what is left of it in a 256th of that pixel.
 """
 
 import argparse
@@ -33,8 +33,8 @@ METARIGS = ("metarig human", "metarig horse")
 MANY = "metarig human with hair"
 BONES = 200
 """Of that one."""
-PIXELS, ALONG = 300, 40
-"""To a leg; steps of a straight way."""
+PIXELS, WAYS, ALONG = 300, 200, 40
+"""To a leg; straight ways, and pixels of each."""
 ZOOMED = 4.0
 """Degrees: a turn of a pixel that is larger is looked at closely."""
 
@@ -144,7 +144,7 @@ def row_of(ob: bpy.types.Object, drags: int) -> str:
             limb = body.limbs[drag.limb]
             told = max(told, abs(off(ob, body, limb.links[-1], limb.end, goal) - pose.missed / body.size))
     turns, jumps = [], []
-    for _ in range(max(drags // 20, 10)):
+    for _ in range(WAYS):
         drag, goal, held = drag_of(body, random)
         way = mul(direction(random), body.size / PIXELS)
 

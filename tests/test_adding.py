@@ -11,7 +11,8 @@ import pytest
 from ik_addon.bake import bake, chains_of
 from ik_addon.native.making import make_native
 from ik_addon.rig.data.settings import SAMPLED_SETTINGS, SETTINGS, goal_values, sampled_settings, settings_of
-from ik_addon.solvers import SOLVERS, ChainError, Goal
+from ik_addon.solvers import SOLVERS, Chain, ChainError, Goal, Solution, Solver
+from ik_addon.solvers.bending import Aim
 from ik_addon.solvers.rows import GoalRows
 
 from .scenes import EXACT, farthest_apart, played, played_without_the_add_on, walking_leg
@@ -21,16 +22,15 @@ REFERENCE = Path(__file__).parents[1] / "docs" / "reference.md"
 PAGE = REFERENCE.with_name("adding.md")
 
 
-def straight(chain, aim):
-    """A solver that only points at the target: no other one gives its pose."""
-    return aim.posed(chain, [aim.along] * len(chain.lengths))
-
-
 @pytest.fixture
 def new_solver(monkeypatch):
-    """A solver of which nothing is known but its row."""
-    row = replace(SOLVERS["CIRCLE"], solve=straight, closed=False)
-    monkeypatch.setitem(SOLVERS, "CIRCLE", row)
+    """The page's example, which only points at the target: no other solver gives its pose."""
+    function, row = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    names = {"Chain": Chain, "Aim": Aim, "Solution": Solution, "Solver": Solver}
+    exec(function, names)
+    (solver,) = eval(f"{{{row}}}", names).values()
+    # In the place of another one, whose number files know.
+    monkeypatch.setitem(SOLVERS, "CIRCLE", replace(solver, label="Circle"))
     return "CIRCLE"
 
 

@@ -53,6 +53,7 @@ OF_NOBODY = {
     "AT_WORK": "the add-on itself",
     "RENDERING": "the render",
     "INTERFACE_LOCKED_ALREADY": "the interface",
+    "KEYS_EDITED": "the keys that the sentence before it names",
 }
 
 

@@ -1,4 +1,4 @@
-"""Makes a site of the documents: adds the README, the changelog and the lists of api.py.
+"""Makes a site of the documents: adds the README, the changelog, the lists of api.py, and the extension as a download.
 
 MkDocs calls these functions; https://www.mkdocs.org/dev-guide/plugins/#events describes when.
 """
@@ -7,6 +7,7 @@ import ast
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -15,17 +16,22 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+MANIFEST = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text(encoding="utf-8"))
+ZIP = f"{MANIFEST['id']}-{MANIFEST['version']}.zip"
+"""The download that the site offers, by the name that Blender's tool gives it."""
 ADDED = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 """Pages that are documents of the checkout's root."""
 API = "<!-- api -->"
 """Where scripting.md gets the lists of properties and operators."""
 FILES = "<!-- files -->"
 """Where architecture.md gets the list of files."""
+RELEASES = "](../../releases/latest)"
+"""Where the README leads to downloads; the site has its own."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The site's address is the one that the manifest names."""
-    config.site_url = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text())["website"]
+    config.site_url = MANIFEST["website"]
     return config
 
 
@@ -33,19 +39,28 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not below docs/."""
     for page, source in ADDED.items():
         files.append(File.generated(config, page, content=below_docs((CHECKOUT / source).read_text())))
+    files.append(File.generated(config, ZIP, content=extension()))
     return files
+
+
+def extension() -> bytes:
+    """The extension as a zip, made by the script that makes a release's."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(CHECKOUT / ".ci" / "zip.py"), folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return Path(folder, ZIP).read_bytes()
 
 
 def below_docs(text: str) -> str:
     """A document of the root as a page: links into docs/ lead beside it, links elsewhere become plain text."""
-    text = text.replace("](docs/", "](")
+    text = text.replace("](docs/", "](").replace(RELEASES, f"]({ZIP})")
     return re.sub(
         r"\[([^\]]+)\]\((?!https?://|#)([^)]+)\)", lambda link: link[0] if _is_page(link[2]) else link[1], text
     )
 
 
 def _is_page(link: str) -> bool:
-    return (CHECKOUT / "docs" / link.partition("#")[0]).exists()
+    return link == ZIP or (CHECKOUT / "docs" / link.partition("#")[0]).exists()
 
 
 def on_page_markdown(markdown: str, page: Page, **_kwargs) -> str:

@@ -214,6 +214,15 @@ class PartOfChainPanel(BonePanel):
         return tip is not None and not is_native(tip)
 
 
+def redraw_panels() -> None:
+    """Have Blender draw again where panels are."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions:
+                if (area.type, region.type) in (("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")):
+                    region.tag_redraw()
+
+
 _FONT = 0
 """The number of Blender's own font."""
 _MARGIN = 86.0

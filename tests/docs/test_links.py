@@ -11,8 +11,10 @@ LARGEST_MOVING = 700_000
 
 
 def links(text: str) -> list[str]:
-    """Where a document points to, but for the web."""
-    return [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    """Where a document points to, but for the web and the repository's releases."""
+    return [
+        link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link and link != "../../releases/latest"
+    ]
 
 
 def anchors(text: str) -> set[str]:

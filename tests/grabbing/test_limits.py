@@ -1,6 +1,6 @@
 """Limits and locks of hips, shoulders, wrists and spines: kept by every drag, with what is held held."""
 
-from math import asin, degrees, radians
+from math import asin, cos, degrees, radians
 from random import Random
 
 import bpy
@@ -119,9 +119,9 @@ def test_limits_and_pins_hold_whatever_is_dragged(seed):
         pose = session.pose(bpy.context, drag, Vector(goal), held, GrabOptions())
         update()
         assert all(is_within(bone) for bone in ob.pose.bones), [b.name for b in ob.pose.bones if not is_within(b)]
-        assert (
-            abs(ob.pose.bones["upper_arm.L"].rotation_euler.x) < 2e-4
-        )  # beside a quarter turn of Y, rounding is that large
+        # Near a quarter turn of Y the rotation says so much less of X.
+        x, y, _ = ob.pose.bones["upper_arm.L"].rotation_euler
+        assert abs(x * cos(y)) < 2e-6
         for k in held:
             limb = body.limbs[k]
             rolls = limb.found.toe in pose.moves

@@ -330,3 +330,84 @@ def test_the_move_and_its_correction_are_one_step_to_undo(said, name):
     bpy.ops.ed.redo()
     assert all_bytes(bpy.context.object) == after
     assert len(corrections_of(bpy.context.object)) == 1
+
+
+def edited(ob, control, frames, way=0.01):
+    """As the Graph Editor does it; what Blender tells of it."""
+    for curve in curves_of(control).values():
+        for point in (each for each in curve.keyframe_points if each.co.x in frames):
+            point.co.y += way
+    next(iter(curves_of(control).values())).id_data.update_tag()
+    update()
+
+
+def said_of_keys():
+    words = " ".join(drawn(panel.ANALYTIC_IK_PT_planting).labels)
+    return ["Keys at" + each for each in words.split("Keys at")[1:]]
+
+
+def test_keys_edited_where_the_scene_has_not_been_are_named_with_their_frames():
+    ob = captured()
+    control, (last, first) = foot(ob).foot, middle_swing(ob)
+    bpy.ops.analytic_ik.simplify_keys()
+    bpy.ops.analytic_ik.all_keys()
+    update()
+    assert said_of_keys() == []
+    edited(ob, control, (last + 1, last + 2))
+    edited(ob, foot(ob).pole, (first,))
+    assert not bpy.app.timers.is_registered(auto_corrections.correct)
+    (said,) = said_of_keys()
+    assert f"Keys at frame {last + 1} to {last + 2}, {first} are no corrections" in said
+    # What is corrected beside them is no reason to forget them, and no edit itself.
+    assert key(sum(middle_stance(ob)) // 2, keyed_controls(ob).body)
+    bpy.ops.analytic_ik.switch_correction(index=0)
+    update()
+    assert said_of_keys() == [said]
+    # Planted again they are gone.
+    bpy.ops.analytic_ik.plant_again()
+    update()
+    assert said_of_keys() == []
+
+
+def test_a_footprint_that_is_moved_edits_no_keys():
+    """What is moved next is a correction."""
+    ob = captured()
+    bpy.ops.analytic_ik.plant_feet(frame_start=FRAMES[0], frame_end=FRAMES[-1], footprints=True)
+    update()
+    before = channels(ob)[foot(ob).foot.name]
+    footprint_over(foot(ob).tip, *middle_stance(ob)).location.x += 0.03
+    update()
+    update()
+    assert np.abs(channels(ob)[foot(ob).foot.name] - before).max() > 0.02
+    assert key(sum(middle_stance(ob)) // 2, foot(ob).pole)
+    assert said_of_keys() == []
+
+
+def test_a_move_beside_a_key_of_what_nobody_captured_is_a_correction():
+    """Auto Keying keys all that is selected."""
+    ob = captured()
+    frame, control, other = sum(middle_stance(ob)) // 2, foot(ob).foot, keyed_controls(ob).limbs[1].pole
+    for curve in list(curves_of(other).values()):
+        curve.keyframe_points.clear()
+    file_memory.keys.clear()
+    go_to(frame)
+    update()
+    for each in (control, other):
+        each.owner.location.x += 0.05
+        each.owner.keyframe_insert("location", frame=frame)
+    update()
+    bpy.app.timers.unregister(auto_corrections.correct)
+    auto_corrections.correct()
+    assert [own["object"] for own in corrections_of(ob)] == [control.name]
+
+
+def test_an_automatic_correction_that_is_refused_says_why_in_the_panel():
+    ob = captured()
+    frame = FRAMES[-1] + 20
+    assert key(frame, foot(ob).foot)
+    (said,) = said_of_keys()
+    assert said.startswith(
+        f"Keys at frame {frame} are no corrections. Frame {frame} is not in frames 1-60 of the clip. Go to"
+    )
+    assert [each.frame for each in drawn(panel.ANALYTIC_IK_PT_planting).buttons if hasattr(each, "frame")] == [frame]
+    assert not corrections_of(ob)

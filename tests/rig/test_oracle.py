@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from ik_addon.rig.blender.rotations import quaternion_of
 from ik_addon.rig.model.limb import end_in_tip
+from ik_addon.solvers import Chain
 
 from ..helpers.creature import Creature
 from ..helpers.feet import follow, footed_leg, turn_target
@@ -92,15 +93,23 @@ def farthest(points: list[Vector], others: list[Vector]) -> float:
 
 
 def rounded(posed: PosedLimb) -> float:
-    """How far the joints of a solved chain may move where its target and its pole are rounded."""
+    """How far the joints of a solved chain may move where what it reads is rounded: target, pole and, without limits,
+    the joints of its FK pose. Each coordinate is rounded by itself."""
     limb, joints = posed.limb, posed.limb.joints(posed.poses_armature)
-    size, worst = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length), 0.0
-    for name in ("target_armature", "pole_armature"):
-        if (at := getattr(limb, name)) is not None:
-            shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
-            moved = [solve_limb(replace(limb, **{name: at + shift})) for shift in shifts]
-            worst += max(farthest(each.limb.joints(each.poses_armature), joints) for each in moved)
-    return worst
+    size = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length)
+    shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
+    controls = {name: getattr(limb, name) for name in ("target_armature", "pole_armature")}
+    nudged = [
+        [replace(limb, **{name: at + each}) for each in shifts] for name, at in controls.items() if at is not None
+    ]
+    if limb.chain.limits is None:
+        for k, joint in enumerate(limb.chain.joints):
+            before, after = limb.chain.joints[:k], limb.chain.joints[k + 1 :]
+            chains = [Chain([*before, joint + each, *after], bend_normal=limb.chain.bend_normal) for each in shifts]
+            nudged.append([replace(limb, chain=chain) for chain in chains])
+    moved = [[solve_limb(each) for each in of_one] for of_one in nudged]
+    far = [[farthest(each.limb.joints(each.poses_armature), joints) for each in of_one] for of_one in moved]
+    return sum(max(pair) for of_one in far for pair in zip(of_one[::2], of_one[1::2], strict=True))
 
 
 def apart() -> dict[str, float]:

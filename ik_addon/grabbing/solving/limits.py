@@ -12,7 +12,7 @@ LOCKED = inf, -inf
 """The range of an angle that stays."""
 _SAMPLES, _HALVINGS = 48, 40
 """Of a turn by which a swivel is looked for, and of a step between two of them."""
-_STEPS, _HALVINGS_OF_PART = 8, 10
+_STEPS, _HALVINGS_OF_PART = 8, 18
 """The same, of the whole whose largest part is looked for."""
 
 

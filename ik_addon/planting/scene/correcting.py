@@ -11,6 +11,7 @@ from ... import messages
 from ...authoring.placing import Control
 from ...bake.keys import SAME_TIME, keys_of
 from ...rig.blender.armatures import tag_pose
+from ...rig.blender.file_memory import file_memory
 from ...rig.blender.rotations import LOCATION, raw_values
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import known_bones
@@ -21,7 +22,7 @@ from .control_tracks import KeyedControls, changeable_controls, frames_of_keys, 
 from .entries import control_name, corrections_of, step_of
 from .footprints import show_planned
 from .kept_keys import CORRECTIONS, UNCORRECTED, KeysOf, curves_of, keep, keep_record, kept, name_of, put_back, record
-from .keyed_moves import are_remembered, bring_back, keyed_moves, remember_keys
+from .keyed_moves import bring_back, keyed_moves
 from .laying import change_keys, laid_out, lay, measured
 
 _MOVED = 1e-5
@@ -39,7 +40,7 @@ def apply_correction(
     with nothing changed.
     """
     controls = changeable_controls(ob)
-    keyed = keyed_moves(ob, controls)
+    keyed, _ = keyed_moves(ob, controls)
     wanted = _with_unkeyed(controls, keyed, context.scene.frame_current_final)
     if not wanted:
         raise ChainError(messages.NOTHING_MOVED(armature=ob.name))
@@ -61,8 +62,6 @@ def apply_correction(
             take_off(controls)
             made += new
             told += new
-    if are_remembered(ob):
-        remember_keys(ob)
     return made
 
 
@@ -94,6 +93,8 @@ def without_corrections(
     with all_or_nothing([ob, *controls.owners], keys=True) as undo:
         undo.nothing_more_is_made()
         bring_back(ob, keyed)
+        # What is written here nobody has keyed.
+        file_memory.keys.clear()
         told = _told(ob, controls)
         take_off(controls)
         yield told

@@ -3,7 +3,7 @@
 The keys are remembered while nothing changes them, so what was keyed is known exactly, and can become a correction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -12,7 +12,7 @@ from ...authoring.placing import Control
 from ...bake.keys import SAME_TIME, keys_in
 from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.clips import playing_clip
-from ...rig.blender.file_memory import file_memory
+from ...rig.blender.file_memory import file_memory, of_action, remember
 from .control_tracks import KeyedControls, frame_of, keyed_controls, numbers_at
 from .kept_keys import CORRECTIONS, FEW_KEYS, KeysOf, curves_of, keys_now, name_of, put_keys, record
 from .sources import is_planted
@@ -32,31 +32,46 @@ def remember_keys(ob: bpy.types.Object) -> None:
     file_memory.keys[ob.session_uid] = {_id(owner): keys for owner, keys in now.items()}
 
 
-def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> dict[float, dict[Control, np.ndarray]]:
-    """The frames at which keys of captured controls are new, or have other values than are remembered, and what the
-    channels of these controls hold there. Empty where that is not all that changed: keys at frames at which the scene
-    has not been since were edited.
+Moves = dict[float, dict[Control, np.ndarray]]
+"""By frame what the channels of controls hold that were keyed there."""
+
+
+def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> tuple[Moves, list[float]]:
+    """Where keys of captured controls are new, or have other values than are remembered: moves; or, where keys were
+    edited as well, at frames at which the scene has not been since, or some are gone, no move and all of the frames.
     """
     is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
-    found: dict[float, dict[Control, np.ndarray]] = {}
+    found: Moves = {}
+    is_edited = False
     for owner, now in keys_now(controls.all).items() if are_remembered(ob) else ():
         before = _remembered(ob, owner)
-        if not before.keys() <= now.keys():
-            return {}
+        is_edited |= not before.keys() <= now.keys()
         for control in (each for each in controls.all if each.ob == owner):
             names = [*map(name_of, curves_of(control).values())]
-            changed = [name for name in names if now[name] != before.get(name)]
-            if changed and not before.keys() & {*names}:
-                return {}
             # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
-            pairs = [(_places(before, name), _places(now, name)) for name in changed]
-            times = sorted({time for old, new in pairs for time, _ in old.items() ^ new.items()})
-            is_moved = all(map(_is_visited, times)) and all(old.keys() <= new.keys() for old, new in pairs)
-            if not is_moved or not (is_captured or all(_is_dense(old, times) for old, _ in pairs)):
-                return {}
+            pairs = [(_places(before, name), _places(now, name)) for name in names if now[name] != before.get(name)]
+            times = sorted({time for old, new in pairs for time, _ in new.items() - old.items()})
+            if not before.keys() & {*names} or not (is_captured or all(_is_dense(old, times) for old, _ in pairs)):
+                # As ever, what nobody captured.
+                continue
+            is_edited |= not all(map(_is_visited, times)) or any(old.keys() - new.keys() for old, new in pairs)
             for time in times:
                 found.setdefault(frame_of(float(time)), {})[control] = numbers_at(control, [time])[0]
-    return found
+    return ({}, [*found]) if is_edited else (found, [])
+
+
+def note_plain_keys(ob: bpy.types.Object, frames: Iterable[float], why: str) -> None:
+    """Remember for the panel that keys at these frames are no corrections, and why."""
+    clip = playing_clip(ob)
+    if clip is not None:
+        known = plain_keys(ob)
+        known[why] = sorted({*known.get(why, ()), *map(round, frames)})
+        remember("plain", {"armature": ob.name, "action": clip.action.name, "frames": known})
+
+
+def plain_keys(ob: bpy.types.Object) -> dict[str, list[int]]:
+    """That of what an armature object plays: the frames, by why."""
+    return dict((of_action("plain", ob) or {}).get("frames", {}))
 
 
 def _is_visited(time: float) -> bool:

@@ -14,7 +14,7 @@ from ...bake.few_keys import KeyedCurve
 from ...bake.keys import key_times, times_of, write_curve
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
-from ...rig.blender.file_memory import remember
+from ...rig.blender.file_memory import forget, remember
 from ...rig.model.limb import known_bones, link_bones
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
@@ -123,6 +123,7 @@ def back_to_all_keys(controls: KeyedControls) -> None:
     for owner in controls.owners:
         put_back(owner, ALL_KEYS)
     keep_record(controls.ob, FEW_KEYS, {})
+    forget("plain", controls.ob)
 
 
 def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:

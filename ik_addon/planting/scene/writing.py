@@ -12,6 +12,7 @@ from ...authoring.fk_frames import channels_over, is_carried, keys_of, sampled_w
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, key_times, write_keys
 from ...bake.stepping import Steps
+from ...rig.blender.file_memory import forget
 from ...rig.blender.rotations import (
     LOCATION,
     Raw,
@@ -370,6 +371,7 @@ def write_copies(
         is_copy = in_copy or (again and is_made(owner, made))
         action = write_keys(owner, channels, "CURRENT" if is_copy else "COPY", made)
         forget_kept(action)
+        forget("plain", owner)
         if not again:
             forget_source(action)
         elif not is_copy:

@@ -95,7 +95,7 @@ class FileMemory:
 file_memory = FileMemory()
 
 
-Kind = Literal["bake", "keys", "match", "plant"]
+Kind = Literal["bake", "keys", "match", "plain", "plant"]
 
 
 @dataclass(slots=True)
@@ -129,5 +129,14 @@ def last(kind: Kind) -> dict:
 
 def of_action(kind: Kind, ob: bpy.types.Object) -> dict | None:
     """The last report of a kind on the action that an armature object plays now."""
+    return file_memory.reports.get(_of_action(kind, ob))
+
+
+def forget(kind: Kind, ob: bpy.types.Object) -> None:
+    """What it says of that action no longer holds."""
+    file_memory.reports.pop(_of_action(kind, ob), None)
+
+
+def _of_action(kind: Kind, ob: bpy.types.Object) -> tuple[str, str, str]:
     action = ob.animation_data.action if ob.animation_data else None
-    return file_memory.reports.get((kind, ob.name, action.name)) if action is not None else None
+    return kind, ob.name, action.name if action is not None else ""

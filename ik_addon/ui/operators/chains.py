@@ -375,11 +375,8 @@ class SwitchOperator(ChainOperator):
         tips = chosen_tips(context, ob)
         with auto_keying(context) if self.insert_keys else nullcontext():
             self.switch(context, tips)
-        if ob.session_uid in file_memory.keys:
-            from ...planting.scene.keyed_moves import remember_keys
-
-            # What it keyed is no move to be corrected.
-            remember_keys(ob)
+        # What it keyed is no move to be corrected.
+        file_memory.keys.clear()
         if all(may_change(tip, "influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:

@@ -21,7 +21,7 @@ from ...rig.blender.evaluation import is_rendering
 from ...rig.model.order import ChainName
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
-from ..base import ChainOperator, not_editable, registration_of
+from ..base import ChainOperator, not_editable, redraw_panels, registration_of
 from .clip_list import OverClips, WithStrips, draw_clips, draw_frames, strips_asked
 from .polls import none_live, nothing_to_check
 
@@ -397,11 +397,7 @@ def _show(context: bpy.types.Context, text: str | None) -> None:
         # The window goes.
         return
     context.workspace.status_text_set(text)
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            for region in area.regions:
-                if (area.type, region.type) in (("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")):
-                    region.tag_redraw()
+    redraw_panels()
 
 
 register, _unregister_classes = registration_of(__name__)

@@ -4,6 +4,7 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature
+from ...bake.certificate import range_words
 from ...planting.scene.sources import kept_settings
 from ...rig.blender.file_memory import of_action
 from ...rig.data.export_stash import has_aside
@@ -69,8 +70,10 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
 
 def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
     """Few keys, or all; and corrections."""
+    from ...bake.report import ranges
     from ...planting.scene.entries import control_name, short_limbs, steps_of
     from ...planting.scene.kept_keys import FEW_KEYS, record
+    from ...planting.scene.keyed_moves import plain_keys
 
     row = layout.row(align=True)
     row.operator("analytic_ik.simplify_keys", icon="IPO_EASE_IN_OUT")
@@ -96,6 +99,9 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         row.operator("analytic_ik.remove_correction", text="", icon="X").index = index
     for tip, frame in short_limbs(ob).items():
         _draw_doubt(column, context, messages.SHORT_LIMB(tip=tip, frame=frame), frame)
+    for why, frames in plain_keys(ob).items():
+        words = messages.PLAIN_KEYS(frames=", ".join(map(range_words, ranges(frames, 1))), why=why)
+        _draw_doubt(column, context, words, frames[0])
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:

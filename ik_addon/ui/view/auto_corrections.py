@@ -4,9 +4,11 @@ on a control that is moved is corrected.
 
 import bpy
 
+from ... import messages
 from ...authoring.selection import chain_armature
 from ...rig.blender.file_memory import file_memory
 from ...rig.live.state import memory
+from ..base import redraw_panels
 
 _APPLY = "apply_correction"
 _GROUPED = {"Move": "correct_moved", "Rotate": "correct_rotated", "Grab": "correct_grabbed"}
@@ -32,18 +34,30 @@ def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
             # Who drags keys holds them.
             looked["operator"] = -1
             return
-        if keyed_moves(ob, keyed_controls(ob)) and not any(each.screen.is_animation_playing for each in windows):
+        moved, edited = keyed_moves(ob, keyed_controls(ob))
+        if moved and not any(each.screen.is_animation_playing for each in windows):
             # Not in a handler: it goes through frames, and Blender has not yet noted the move in the undo history.
             bpy.app.timers.register(correct, first_interval=0.0)
             return
+        if moved or edited:
+            _stay_keys(ob, [*moved, *edited], messages.KEYS_EDITED())
         remember_keys(ob)
     file_memory.visited = {scene.frame_current_final}
+
+
+def _stay_keys(ob: bpy.types.Object, frames: list[float], why: str) -> None:
+    """Say in the panel that keys at these frames are no corrections, and why: what Blender calls hears nothing else."""
+    from ...planting.scene.keyed_moves import note_plain_keys
+
+    note_plain_keys(ob, frames, why)
+    redraw_panels()
 
 
 def correct() -> float | None:
     """Let what Auto Keying has just keyed be a correction, with the options of the last one. Returns the seconds after
     which to try again, while something else is dragged."""
-    from ...planting.scene.keyed_moves import remember_keys
+    from ...planting.scene.control_tracks import keyed_controls
+    from ...planting.scene.keyed_moves import keyed_moves, remember_keys
 
     context = bpy.context
     manager = context.window_manager
@@ -58,9 +72,8 @@ def correct() -> float | None:
         try:
             getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
         except RuntimeError as error:
-            # It is refused: what was keyed stays a key.
-            print(error)
             if ob is not None:
+                _stay_keys(ob, [*keyed_moves(ob, keyed_controls(ob))[0]], str(error).removeprefix("Error: ").strip())
                 remember_keys(ob)
     return None
 
