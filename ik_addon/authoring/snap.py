@@ -32,7 +32,6 @@ from .control_bones import new_bones_taken_back
 from .controls import new_control
 from .fk_frames import (
     BEND_SETTINGS,
-    ControlTracks,
     are_carried,
     checked_controls,
     controls_in,
@@ -92,7 +91,7 @@ snap_targets = at_once(targets_snapped)
 
 
 def motion_snapped(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, clips: ClipTracks[ControlTracks]
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range, clips: ClipTracks
 ) -> Steps[Snapped]:
     """In steps: the same over frames of a clip, as part of a work over `clips` that takes care that all or nothing is
     done; nobody sees chains meanwhile."""
@@ -143,14 +142,12 @@ def _snap_controls(
     controls: dict[bpy.types.PoseBone, list[Control]],
     frames: range | None,
     done: Snapped,
-    clips: ClipTracks[ControlTracks] | None = None,
+    clips: ClipTracks | None = None,
 ) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
     """Put controls where they are wanted at each frame; returns what their channels hold there."""
     if frames is not None:
-        sampled = None
-        if clips is not None and not are_carried(controls):
-            clip, read = playing_clip(tips[0].id_data), partial(controls_in, controls)
-            sampled = clips.of(context, tips, frames, clip, read)
+        together = clips if clips is not None and not are_carried(controls) else None
+        sampled = together and together.of(context, tips, frames, partial(controls_in, controls))
         sampled = sampled or controls_over(context, controls, frames)
         if sampled is not None:
             samples, done.missed, done.lengths, done.slopes = sampled

@@ -1,7 +1,7 @@
 """Work over clips of an armature: what plays, all, or some, each of these played alone with its controls."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -66,17 +66,15 @@ def _with_partners(ob: bpy.types.Object, clip: Clip) -> list[tuple[bpy.types.Obj
     return [(ob, clip), *((control, own) for control, own in partners if own is not None)]
 
 
-def clip_samplers(
-    ob: bpy.types.Object, clips: Iterable[Clip], within: Callable[[bpy.types.Object], AbstractContextManager]
-) -> dict[Clip, ClipSampler]:
-    """What samples each of some clips of an armature object, with its controls, over its own frames. within: what the
-    samplers see is what plays inside."""
+def clip_samplers(ob: bpy.types.Object, clips: Iterable[Clip], within: Callable) -> dict[Clip | None, ClipSampler]:
+    """What samples each of some clips of an armature object, with its controls, over its own frames; by what plays
+    within a context for the object."""
     found, objects = {}, [ob, *separate_controls(ob)]
     for clip in clips:
         with playing_alone(_with_partners(ob, clip)):
             frames = frames_of(ob)
             with within(ob):
-                found[clip] = ClipSampler(frames, objects)
+                found[playing_clip(ob)] = ClipSampler(frames, objects)
     return found
 
 

@@ -13,7 +13,7 @@ from ik_addon.bake.collecting import SampledChains
 from ik_addon.planting import last_report
 from ik_addon.planting.scene import plant, reading
 from ik_addon.planting.scene.reading import leg_tips
-from ik_addon.rig.blender.clips import clips_of
+from ik_addon.rig.blender.clips import clips_of, playing_alone
 
 from ..helpers.empty import empty_scene
 from ..scenes import action_state
@@ -86,9 +86,10 @@ def test_other_frames_than_those_that_were_read_are_read_alone():
     tracks = clip_tracks.ClipTracks(ob, clips_of(ob))
     tips = [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
     read = partial(snap.controls_in, snap.checked_controls(tips, range(1, 9)))
-    clip, sampler = next(iter(tracks._samplers.items()))
+    (clip, *_), sampler = clips_of(ob), next(iter(tracks._samplers.values()))
     frames = range(sampler.frames.start, sampler.frames.stop - 2)
-    assert tracks.of(bpy.context, tips, frames, clip, read) is None
+    with playing_alone([(ob, clip)]):
+        assert tracks.of(bpy.context, tips, frames, read) is None
 
 
 def planted_keys(times: int, follows: bool = True) -> dict:

@@ -14,7 +14,7 @@ from ...authoring.clip_tracks import ClipTracks
 from ...authoring.fk_frames import checked_controls
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
-from ...rig.blender.clips import Clip, playing_clip
+from ...rig.blender.clips import Clip
 from ...rig.data.control_clips import separate_controls
 from ...rig.data.settings import set_to
 from ...rig.data.undoing import all_or_nothing
@@ -36,7 +36,7 @@ from .report import report_of
 from .riders import Riders, riders_of, staying
 from .simplify import with_edits
 from .skin import Skins
-from .sources import is_planted, keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
+from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
 from .writing import body_keys, controls_placed, write_plan
 
 
@@ -104,9 +104,8 @@ def planted(
     copies of their actions; planting again begins with the same motion and writes into the same copies. Contacts are
     found, or are those that keys of the legs' Contact say. footprints: give each stance an Empty; those that there are,
     and that were moved, move their stances. path: a curve along which the character walks; None: as captured. skins: of
-    its feet, as far as they were read for another clip. clips: that are planted as well, see `tracks_of`. Comes to a
-    report. Raises ChainError that names the bone, with
-    nothing changed. Closed before the end, the steps leave everything as it was.
+    its feet, as far as they were read for another clip. clips: what is read with this one. Comes to a report. Raises
+    ChainError that names the bone, with nothing changed. Closed before the end, the steps leave everything as it was.
     """
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
@@ -126,12 +125,10 @@ def planted(
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        together = clips and partial(clips.of, context, tips, frames, playing_clip(ob))
+        together = partial(clips.of, context, tips, frames) if clips and riders is None else None
         reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins, together)
         capture, rows = yield from part_of(reading, 0, 2)
-        if capture.told is None or is_planted(ob):
-            # Something else was shown meanwhile.
-            context.view_layer.update()
+        context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options, riders, rows) if path is not None else None
         stage = way.stage if way else stage
@@ -165,17 +162,17 @@ def planted(
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        after = solved_again(context, tips, capture, frames)
+        # On a path more than the body is keyed.
+        after = solved_again(context, tips, capture, frames) if capture.told is not None and riders is None else None
         if after is None:
             steps = captured(context, tips, None, frames, solved=True, at_feet=True, legs=capture.legs)
             after = (yield from part_of(steps, 3, 4)).clip
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
-        if clips is None or capture.told is None:
-            # Controls stand where they were put last; back to what is keyed here.
-            scene = context.scene
-            scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        # Controls stand where they were put last; back to what is keyed here.
+        scene = context.scene
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
         return report_of(tips, carrier, stage, after, made, frames, figures)
 
@@ -184,9 +181,8 @@ plant = at_once(planted)
 
 
 def tracks_of(ob: bpy.types.Object, clips: Iterable[Clip | None]) -> ClipTracks:
-    """The clips of an armature object that are planted one after the other, or what plays: they are read together
-    before any of them is changed."""
-    return ClipTracks(ob, filter(None, clips), source_playing, at_once=True)
+    """Clips of an armature object that are planted one after the other, or None for what plays."""
+    return ClipTracks(ob, filter(None, clips), source_playing)
 
 
 def _read(
@@ -199,7 +195,6 @@ def _read(
     together: Callable | None,
 ) -> Steps[tuple[Capture, list[np.ndarray]]]:
     """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
-    together = together if riders is None else None
     reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins, together=together)
     if riders is None:
         with source_playing(tips[0].id_data):

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,7 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import messages
-from ...authoring.clip_tracks import ReadTogether
+from ...authoring.clip_tracks import Read
 from ...authoring.end_bone import axis_nearest, skin_below
 from ...authoring.finding.limbs import find_limbs
 from ...authoring.finding.names import read_names
@@ -235,7 +236,7 @@ def captured(
     at_feet: bool = False,
     skins: Skins | None = None,
     legs: "Sequence[Leg]" = (),
-    together: "Callable[[ReadTogether[_Told]], _Told | None] | None" = None,
+    together: "Callable[[Read], _Told | None] | None" = None,
 ) -> Steps[Capture]:
     """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
@@ -270,15 +271,12 @@ def captured(
 
 def solved_again(
     context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], capture: Capture, frames: range
-) -> LegMotion | None:
-    """The legs of a capture as they are solved after keys of controls, and of what carries the legs, were written; None
-    where F-Curves do not tell."""
-    if capture.told is None:
-        return None
+) -> LegMotion:
+    """The legs of a capture that F-Curves told as they are solved now that controls, and what carries the legs, have
+    other keys."""
     sampler = Sampler(frames)
-    reader = TrackReader(sampler, len(frames))
-    chains = zip(tips, capture.told.models, capture.told.fks, strict=True)
-    readings = [reader.sent_now(tip.id_data, model, fk) for tip, model, fk in chains]
+    reader, told = TrackReader(sampler, len(frames)), zip(capture.told.models, capture.told.fks, strict=True)
+    readings = [reader.sent_now(tips[0].id_data, *chain) for chain in told]
     rows = _rows_of(tips, capture.legs, readings, sampler, solved=True, at_feet=True)
     return _clip_of(context, capture.legs, rows, frames, at_feet=True)[0]
 
@@ -380,18 +378,16 @@ def _loose_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Legs from F-Curves, and what carries them, if that was asked for; with the FK pose of each chain, and of which
-    settings."""
+    """Legs from F-Curves, and what carries them; the FK pose of each chain, and its settings."""
 
     rows: list[_Rows]
     body: BodyRows | None
     fks: list[FkTrack]
-    models: tuple[LimbModel, ...]
+    models: list[LimbModel]
     settings: tuple
 
 
 def _settings_of(tips: Iterable[bpy.types.PoseBone]) -> tuple:
-    """What chains are set to that may be read together with those of another clip."""
     return tuple((settings_of(tip), *tip.analytic_ik_record_rotation) for tip in tips)
 
 
@@ -409,22 +405,17 @@ def _told_in(
     own, count = [*readings.values()], sum(counts)
     rows = _rows_of(tips, legs, own, sampler, solved, at_feet)
     body = _carried_over(carrier, sampler, count) if carrier is not None else None
-    models, settings = tuple(reading.model for reading in own), _settings_of(tips)
-    found, end = [], 0
-    for length in counts:
-        part = slice(end, end := end + length)
-        parts = (_part(each, part, count) for each in (rows, body, [reading.fk for reading in own]))
-        found.append(_Told(*parts, models, settings))
-    return found
+    whole = _Told(rows, body, [each.fk for each in own], [each.model for each in own], _settings_of(tips))
+    return [_part(whole, slice(end - each, end), count) for each, end in zip(counts, accumulate(counts), strict=True)]
 
 
-def _part(found, part: slice, count: int):
+def _part(found, part: slice, count: int) -> Any:
     """A part of `count` rows, of all arrays that have as many in what was found."""
     if isinstance(found, np.ndarray):
         return found[part] if len(found) == count else found
     if isinstance(found, (list, tuple)):
         return type(found)(_part(each, part, count) for each in found)
-    if isinstance(found, (_Rows, BodyRows, FkTrack)):
+    if isinstance(found, (_Told, _Rows, BodyRows, FkTrack)):
         return replace(found, **{own.name: _part(getattr(found, own.name), part, count) for own in fields(found)})
     return found
 
