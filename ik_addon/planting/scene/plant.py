@@ -162,9 +162,11 @@ def planted(
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        # On a path more than the body is keyed.
-        after = solved_again(context, tips, capture, frames) if capture.told is not None and riders is None else None
-        if after is None:
+        # On a path more is keyed than what these were told from.
+        if capture.told is not None and riders is None:
+            after = solved_again(context, tips, capture, frames)
+            yield 1, 1
+        else:
             steps = captured(context, tips, None, frames, solved=True, at_feet=True, legs=capture.legs)
             after = (yield from part_of(steps, 3, 4)).clip
         # After the last step: nothing is left of what ends before.
