@@ -251,15 +251,14 @@ def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> No
     frames, half, steps = np.arange(len(way)), 0.5 * SPLIT_TIME * fps, None
     # Over a time, and not from frame to frame: so it is where it is at every frame rate.
     spread = _SPREAD * half
+    ways = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
     todo = runs(contact)
     while todo:
         first, last = todo.pop()
         if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
         if steps is None:
-            before, after = (
-                np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread)
-            )
+            before, after = ways
             steps = np.linalg.norm(after - before, axis=0)
         # The ends of a contact are its fastest frames.
         margin = max(1, round(min((last - first) / 6.0, 4.0 * half)))

@@ -109,13 +109,9 @@ def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> l
 
 def knee_pops(clip: LegMotion, leg: int) -> list[tuple[int, int]]:
     """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
-    return _pops(_bends(clip, leg), clip.fps)
-
-
-def _pops(bends: np.ndarray, fps: float) -> list[tuple[int, int]]:
     pops: list[tuple[int, int]] = []
-    for first, last in runs(np.abs(unexpected(bends, fps)) > POP):
-        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, fps)
+    for first, last in runs(np.abs(unexpected(_bends(clip, leg), clip.fps)) > POP):
+        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
         pops.append((pops.pop()[0] if joins else first, last))
     return pops
 
@@ -154,7 +150,7 @@ def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, con
         "tiptoe": float((over[HEEL][stands] - over[BALL][stands] > LOW).mean()) if stands.any() else 0.0,
         "knee_speed": float(np.abs(bending).max()),
         "knee_acceleration": float(np.percentile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 99.0)),
-        "knee_pops": len(_pops(bends, clip.fps)),
+        "knee_pops": len(knee_pops(clip, leg)),
     }
 
 

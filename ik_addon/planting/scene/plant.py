@@ -1,8 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 
 import bpy
 import numpy as np
@@ -96,7 +95,6 @@ def planted(
     footprints: bool = False,
     path: bpy.types.Object | None = None,
     skins: Skins | None = None,
-    clips: ClipTracks | None = None,
 ) -> Steps[dict]:
     """In steps: let the feet of these legs, all of one armature, stand still in each contact; the body follows.
 
@@ -104,8 +102,8 @@ def planted(
     copies of their actions; planting again begins with the same motion and writes into the same copies. Contacts are
     found, or are those that keys of the legs' Contact say. footprints: give each stance an Empty; those that there are,
     and that were moved, move their stances. path: a curve along which the character walks; None: as captured. skins: of
-    its feet, as far as they were read for another clip. clips: what is read with this one. Comes to a report. Raises
-    ChainError that names the bone, with nothing changed. Closed before the end, the steps leave everything as it was.
+    its feet, as far as they were read for another clip. Comes to a report. Raises ChainError that names the bone, with
+    nothing changed. Closed before the end, the steps leave everything as it was.
     """
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
@@ -125,8 +123,7 @@ def planted(
         set_to(carrier, {"body_influence": 0.0})
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
-        together = partial(clips.of, context, tips, frames) if clips and riders is None else None
-        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins, together)
+        reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         capture, rows = yield from part_of(reading, 0, 2)
         context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
@@ -182,9 +179,9 @@ def planted(
 plant = at_once(planted)
 
 
-def tracks_of(ob: bpy.types.Object, clips: Iterable[Clip | None]) -> ClipTracks:
-    """Clips of an armature object that are planted one after the other, or None for what plays."""
-    return ClipTracks(ob, filter(None, clips), source_playing)
+def skins_of(ob: bpy.types.Object, clips: Iterable[Clip | None]) -> Skins:
+    """What is read once of an armature object of which these clips are planted, None for what plays."""
+    return Skins(clips=ClipTracks(ob, filter(None, clips), source_playing))
 
 
 def _read(
@@ -194,13 +191,12 @@ def _read(
     riders: Riders | None,
     frames: range,
     skins: Skins,
-    together: Callable | None,
 ) -> Steps[tuple[Capture, list[np.ndarray]]]:
     """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
-    reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins, together=together)
     if riders is None:
         with source_playing(tips[0].id_data):
-            return (yield from reading), []
+            return (yield from captured(context, tips, carrier, frames, at_feet=True, skins=skins)), []
+    reading = captured(context, tips, carrier, frames, at_feet=True, skins=replace(skins, clips=None))
     with riders.sources_playing():
         capture = yield from part_of(reading, 0, 2)
         return capture, (yield from part_of(riders.read(context, tips, frames), 1, 2))
@@ -215,10 +211,9 @@ def planted_and_kept(
     footprints: bool = False,
     path: bpy.types.Object | None = None,
     skins: Skins | None = None,
-    clips: ClipTracks | None = None,
 ) -> Steps[dict]:
     """In steps: the same, and the action keeps how, for `planted_again`."""
-    steps = planted(context, tips, frames, options, ground, footprints, path, skins, clips)
+    steps = planted(context, tips, frames, options, ground, footprints, path, skins)
     report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
         **asdict(options),

@@ -14,7 +14,6 @@ from mathutils import Matrix, Quaternion, Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import messages
-from ...authoring.clip_tracks import Read
 from ...authoring.end_bone import axis_nearest, skin_below
 from ...authoring.finding.limbs import find_limbs
 from ...authoring.finding.names import read_names
@@ -236,14 +235,12 @@ def captured(
     at_feet: bool = False,
     skins: Skins | None = None,
     legs: "Sequence[Leg]" = (),
-    together: "Callable[[Read], _Told | None] | None" = None,
 ) -> Steps[Capture]:
     """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
     carrier: the bone that carries them, if that is to be moved. at_feet: ankles are where feet are seen, also of a leg
     whose foot hangs on something else, and carries its target. skins: of their feet, as far as they are known, for they
-    are to be seen too. legs: if they were read before. together: reads them with those of other clips, in their FK
-    pose, see `ClipTracks.of`. Raises ChainError that names the bone of one that cannot be.
+    are to be seen too. legs: if they were read before. Raises ChainError that names the bone of one that cannot be.
     """
     ob = tips[0].id_data
     if not legs:
@@ -254,7 +251,7 @@ def captured(
     told, judge = None, Judge()
     if not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones):
         read = partial(_told_in, tips, legs, carrier, solved, at_feet)
-        told = together(read) if together is not None else None
+        told = skins.clips.of(context, tips, frames, read) if skins is not None and skins.clips is not None else None
         if told is None or told.settings != _settings_of(tips):
             sampler = Sampler(frames)
             readings = sampled_over(context, tips, frames, sampler)
