@@ -46,7 +46,7 @@ def sources(folder: str) -> Iterator[tuple[str, str]]:
         yield from ((str(path), option) for option in [*importers(str(path))][:1])
 
 
-def ready(path: str, option: str) -> bpy.types.Object | None:
+def ready(path: str, option: str = "metarig") -> bpy.types.Object | None:
     """The armature object of a file in its pose, without animation; None if there is none."""
     ob = armature_of(path.removesuffix(" with hair"), option)
     if ob is not None:

@@ -218,6 +218,7 @@ IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain. Select the last bon
 NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with. Select the last bone of a limb, such as a shin.")
 NO_TIP = OfArmature("no selected bone belongs to a chain. Select a bone or a control of one.")
 NO_LIVE_CHAIN = Refusal("Armature '{armature}' has no live chain. Add one first.")
+NO_ACTION_TO_PLANT = OfArmature("it has no action. Choose one with motion: its legs are rigged along with planting.")
 NATIVE_FIRST = OfBone("its chain is native. Press Make Live first.")
 ALL_NATIVE = OfArmature("its chains are native. Press Make Live first.")
 NO_NATIVE_CHAIN = Refusal("Armature '{armature}' has no native chain. Press Make Native first, or select its tip bone.")
@@ -339,6 +340,7 @@ RESTS_TURNED = OfArmature(
 FEET_STAND_ALREADY = OfArmature(
     "its feet stand already and slide by less than 0.001 of a leg. These frames stay as they are."
 )
+FEET_NEVER_MOVE = OfArmature("no leg moves in these frames. Choose an action with motion, or other frames.")
 PLANTED_WORSE = OfArmature("planting makes these frames worse: {figures}. Leave them as they are, or plant anyway.")
 WORSE_SLIDE = Part("feet slide by {after:.2f} of a leg, before by {before:.2f}")
 WORSE_KNEES = Part("knees bend at {after:.1f} radians a second, before at {before:.1f}")
@@ -577,6 +579,9 @@ SIMPLIFIED = Done(
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
+CORRECTED_ABRUPT = Done(
+    "{done}. A contact is so near that {controls} jumps back. Move it in the contact, to take that along"
+)
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
@@ -600,18 +605,25 @@ LOOP_FAR = OfArmature(
     "repeats."
 )
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
-JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there{jerk}")
-JOINED_JERK = Part(". The knee of '{tip}' jerks at frame {frame}, {times:.1f} times as much as in either clip")
+JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_OUT_OF_REACH = OfBone(
-    "its foot would be {distance} out of reach at frame {frame}. Choose clips whose poses and speeds are more alike "
-    "where they meet."
+    "its foot would be {distance} out of reach at frame {frame}, where '{second}' begins. Choose clips whose poses and "
+    "speeds are more alike where they meet."
+)
+JOIN_STEP = OfBone(
+    "at frame {frame} its foot would go {times:.1f} times as far in a frame as in either clip, to go on as '{second}'. "
+    "Choose clips whose feet are more alike where they meet, or have a step there."
+)
+JOIN_TURN = OfBone(
+    "at frame {frame} it would turn by {angle:.1f}° in a frame, to go on as '{second}', and may by {most:.1f}°. Choose "
+    "clips whose poses are more alike where they meet, or a longer one."
 )
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")
 NO_JOINT = OfArmature(
-    "the same feet never stand near the end of one clip and near the start of the other. Choose clips that overlap by "
-    "a step."
+    "no foot stands both near the end of '{first}' and near the start of '{second}'. Choose clips that overlap by a "
+    "step."
 )
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
@@ -629,6 +641,7 @@ SLIDES = Note("{tip}: slide {before} ({part:.1%}) → {after}")
 BEFORE_CORRECTIONS = Note("As planted, without corrections")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by {shift} ({part:.1%})")
+BODY_MOVED_FAR = Note("Body '{bone}' moves by {shift} ({part:.1%}): does it still look like the capture?")
 ON_PATH = Note("Path '{object}': {end} of {length}")
 WALKED_PATH = Note(
     "Path '{object}': from {start:.3g} to {end:.3g} of {length:.3g}, {left:.3g} left, stride {stride:.3g}"

@@ -17,8 +17,8 @@ Error = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _HOPELESS, _MISSES = 3.0, 5
 """A span that is off by so many times the tolerance becomes no better by refitting, and one that follows so many spans
 which are too long is too long too."""
-_LONG, _LOOKS, _MOST = 8, (0.2, 0.5, 0.8), 16
-"""A span longer than that is looked at here and there first, and at no more places than these then."""
+_MOST = 16
+"""A span is looked at in no more places than these."""
 _LONGER = 10
 """By this part of them are spans longer than those tried before, in whole rows."""
 _PREFERRED = 0.4
@@ -40,21 +40,9 @@ class KeyedCurve:
 
     def at(self, rows: np.ndarray) -> np.ndarray:
         """The numbers (n, C) at rows (n,), whole or not, from the first key to the last."""
-        return np.einsum("nk,nkc->nc", *self._spans(rows, hermite_weights))
-
-    def with_keys(self, rows: Collection[int]) -> "KeyedCurve":
-        every = np.array(sorted({*self.rows.tolist(), *rows}))
-        slopes = np.repeat(np.einsum("nk,nkc->nc", *self._spans(every, _slope_weights))[:, None], 2, axis=1)
-        kept = np.searchsorted(every, self.rows)
-        numbers = self.at(every)
-        numbers[kept], slopes[kept] = self.numbers, self.slopes
-        return KeyedCurve(every, numbers, slopes)
-
-    def _spans(self, rows: np.ndarray, weights_of: Callable) -> tuple[np.ndarray, np.ndarray]:
-        k = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, len(self.rows) - 2)
-        lengths = (self.rows[k + 1] - self.rows[k]).astype(float)
+        k, weights = _spans(self.rows, rows)
         ends = (self.numbers[k], self.slopes[k, 1], self.numbers[k + 1], self.slopes[k + 1, 0])
-        return weights_of((rows - self.rows[k]) / lengths, lengths), np.stack(ends, axis=1)
+        return np.einsum("nk,nkc->nc", weights, np.stack(ends, axis=1))
 
 
 def smooth_curve(rows: np.ndarray, numbers: np.ndarray, slopes: np.ndarray) -> KeyedCurve:
@@ -76,15 +64,12 @@ def curve_through(thirds: np.ndarray, first: int) -> KeyedCurve:
 
 def joined(curves: list[KeyedCurve]) -> KeyedCurve:
     """One curve of several, each of which begins with the last key of the one before."""
-    rows, numbers = (
-        np.concatenate([getattr(curves[0], name), *(getattr(each, name)[1:] for each in curves[1:])])
-        for name in ("rows", "numbers")
+    rows, numbers, slopes = (
+        np.concatenate([getattr(curves[0], name)[:1], *(getattr(each, name)[1:] for each in curves)])
+        for name in ("rows", "numbers", "slopes")
     )
-    slopes = [curves[0].slopes]
-    for each in curves[1:]:
-        slopes[-1][-1, 1] = each.slopes[0, 1]
-        slopes.append(each.slopes[1:])
-    return KeyedCurve(rows, numbers, np.concatenate(slopes))
+    slopes[:-1, 1] = np.concatenate([each.slopes[:-1, 1] for each in curves])
+    return KeyedCurve(rows, numbers, slopes)
 
 
 def hermite_weights(shares: np.ndarray, lengths: np.ndarray | float) -> np.ndarray:
@@ -96,10 +81,11 @@ def hermite_weights(shares: np.ndarray, lengths: np.ndarray | float) -> np.ndarr
     )
 
 
-def _slope_weights(shares: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    t = shares
-    bend = 6.0 * t * (t - 1.0) / lengths
-    return np.stack((bend, (3.0 * t - 1.0) * (t - 1.0), -bend, t * (3.0 * t - 2.0)), axis=-1)
+def _spans(keys: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """After which of the keys rows (n,) are, and the weights (n, 4) of both ends of the span there."""
+    k = np.clip(np.searchsorted(keys, rows, side="right") - 1, 0, len(keys) - 2)
+    lengths = (keys[k + 1] - keys[k]).astype(float)
+    return k, hermite_weights((rows - keys[k]) / lengths, lengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +142,9 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
         steps = span * motion.looks
         offsets = np.unique(np.linspace(1, steps - 1, min(steps - 1, _MOST)).round()) / motion.looks
         fits = _fits(motion, starts + motion.first, span)
-        off = np.zeros(len(starts))
-        if span > _LONG:
-            off = _off(motion, fits, starts, span, np.unique(np.round(np.array(_LOOKS) * span)))
-        close = off <= 1.0
-        off[close] = _off(motion, fits[close], starts[close], span, offsets)
+        numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
+        rows = (starts[:, None] + motion.first) + offsets
+        off = motion.error(numbers.reshape(rows.size, -1), rows.ravel()).reshape(rows.shape).max(axis=1)
         errors[starts, span] = off
         misses[starts] += off > 1.0
         alive[starts] &= (off < _HOPELESS) & (misses[starts] <= _MISSES)
@@ -175,15 +159,6 @@ def _lengths(longest: int) -> Iterator[int]:
         span += 1 + span // _LONGER
     if longest > 1:
         yield longest
-
-
-def _off(motion: WantedMotion, fits: np.ndarray, starts: np.ndarray, span: int, offsets: np.ndarray) -> np.ndarray:
-    """How far cubics (m, 4, C) from rows of the stretch are off at most, (m,), at so many rows from there."""
-    if not len(starts):
-        return np.zeros(0)
-    numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
-    rows = (starts[:, None] + motion.first) + offsets
-    return motion.error(numbers.reshape(-1, numbers.shape[2]), rows.reshape(-1)).reshape(rows.shape).max(axis=1)
 
 
 def _fits(motion: WantedMotion, starts: np.ndarray, span: int) -> np.ndarray:
@@ -230,26 +205,19 @@ def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
     """Keys in these rows, together as near to the motion as they can be: least squares, in which what is farthest off
     counts more each time."""
     first, last = motion.first, motion.last
-    numbers, slopes = motion.numbers[rows], motion.slopes[rows]
-    start = np.empty((2 * len(rows), numbers.shape[1]))
-    start[0::2], start[1::2] = numbers, slopes
+    start = np.stack((motion.numbers[rows], motion.slopes[rows]), axis=1).reshape(2 * len(rows), -1)
     unknown = np.repeat(motion.free[rows], 2)
     # A clip keeps what it holds at its ends.
     unknown[[0, -2]] = False
     seen = np.arange(first, last + 1)
-    if not unknown.any():
-        return smooth_curve(rows, numbers, slopes)
-    k = np.clip(np.searchsorted(rows, seen, side="right") - 1, 0, len(rows) - 2)
-    lengths = (rows[k + 1] - rows[k]).astype(float)
+    k, weights = _spans(rows, seen)
     basis = np.zeros((len(seen), len(start)))
-    basis[np.arange(len(seen))[:, None], 2 * k[:, None] + np.arange(4)] = hermite_weights(
-        (seen - rows[k]) / lengths, lengths
-    )
+    basis[np.arange(len(seen))[:, None], 2 * k[:, None] + np.arange(4)] = weights
     at_start = basis @ start
     rest, free = motion.numbers[first : last + 1] - at_start, basis[:, unknown]
     if not free.any():
-        # No row lies between the keys.
-        return smooth_curve(rows, numbers, slopes)
+        # No row lies between the keys, or none is free.
+        return smooth_curve(rows, start[0::2], start[1::2])
     best, least = start, float(motion.error(at_start, seen).max())
     weights = np.ones(len(seen))
     for _ in range(_REWEIGHTED):
@@ -280,10 +248,9 @@ def local_slopes(numbers: np.ndarray, half: int) -> np.ndarray:
     slopes = np.zeros_like(numbers, float)
     if count < 2:
         return slopes
-    rows = np.arange(count)
-    for first, last in {(max(-half, -row), min(half, count - 1 - row)) for row in rows.tolist()}:
-        at = rows[(np.maximum(-half, -rows) == first) & (np.minimum(half, count - 1 - rows) == last)]
-        offsets = np.arange(first, last + 1)
-        powers = offsets[:, None] ** np.arange(min(3, len(offsets)))
-        slopes[at] = np.einsum("n,mnc->mc", np.linalg.pinv(powers.astype(float))[1], numbers[at[:, None] + offsets])
+    ends = np.clip(np.arange(count)[:, None] + (-half, half), 0, count - 1) - np.arange(count)[:, None]
+    for first, last in np.unique(ends, axis=0).tolist():
+        at, offsets = np.flatnonzero((ends == (first, last)).all(axis=1)), np.arange(first, last + 1.0)
+        weights = np.linalg.pinv(np.vander(offsets, min(3, len(offsets)), increasing=True))[1]
+        slopes[at] = np.einsum("n,mnc->mc", weights, numbers[at[:, None] + offsets.astype(int)])
     return slopes

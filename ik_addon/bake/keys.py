@@ -25,6 +25,8 @@ _KINDS = dict.fromkeys(_NUMBERS, np.float32) | dict.fromkeys(_CHOICES, np.int32)
 
 SAME_TIME = 1e-3
 """Frames by which two keys at one time are apart at most."""
+_ONE_KEY = 0.01
+"""Frames from a key at which Blender inserts no other one."""
 
 
 @cache
@@ -63,6 +65,15 @@ def set_keys(curve: bpy.types.FCurve, keys: Mapping[str, np.ndarray]) -> None:
     curve.keyframe_points.clear()
     curve.keyframe_points.add(len(keys["co"]))
     put_keys(curve, keys)
+
+
+def divide(curve: bpy.types.FCurve, times: np.ndarray) -> None:
+    """Have keys at times (n,) too, between the first key and the last. Where no handle is set by Blender itself, the
+    curve stays as it is."""
+    known = times_of(curve)
+    for time, row in zip(times.tolist(), np.searchsorted(known, times).tolist(), strict=True):
+        if 0 < row < len(known) and min(known[row] - time, time - known[row - 1]) > _ONE_KEY:
+            curve.keyframe_points.insert(time, curve.evaluate(time), options={"FAST"})
 
 
 def bytes_of(curve: bpy.types.FCurve) -> bytes:

@@ -100,7 +100,7 @@ def rows_of_leg(film: Film, foot: FootGoal, bodies: np.ndarray, rows: Mapping[Co
     links = [foot.path.index(name) for name in foot.leg.links]
     to_armature = np.linalg.inv(film.worlds[film.ob])
     tops = [Matrix(pose) for pose in to_armature @ bodies]
-    before = [_posed(bones, [_basis(film, rows, each, t) for each in controls], top) for t, top in enumerate(tops)]
+    before = [_posed(bones, [basis_at(film, rows, each, t) for each in controls], top) for t, top in enumerate(tops)]
     tip = foot.path.index(foot.leg.tip)
     joints = [[*(poses[k].translation for k in links), poses[tip] @ foot.leg.ankle] for poses in before]
     goals = np.einsum("tij,tj->ti", to_armature[:, :3, :3], foot.ankles) + to_armature[:, :3, 3]
@@ -111,7 +111,7 @@ def rows_of_leg(film: Film, foot: FootGoal, bodies: np.ndarray, rows: Mapping[Co
     for t, top in enumerate(tops):
         parent = top
         for k, (bone, control, mode) in enumerate(zip(bones, controls, modes, strict=True)):
-            basis = _basis(film, rows, control, t)
+            basis = basis_at(film, rows, control, t)
             pose = pose_matrix(bone, basis, parent)
             if k in links or bone.name == foot.leg.foot:
                 as_it_is = np.array((before[t][k] if k in links else film.poses[bone.name][t]), float)
@@ -134,7 +134,7 @@ def _posed(bones: Sequence[bpy.types.Bone], bases: Sequence[Matrix], top: Matrix
     return poses[1:]
 
 
-def _basis(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -> Matrix:
+def basis_at(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -> Matrix:
     """What the channels of a bone make at a row, those that are to be keyed and the others."""
     own = {mode: raws[t] for mode, raws in rows.get(control, {}).items()}
     channels = {**film.channels[control][t], **own}

@@ -11,6 +11,7 @@ from ..authoring.placing import Control
 from ..bake.stepping import Steps, at_once, part_of
 from ..planting.feet.clip import LegMotion
 from ..planting.scene.reading import clip_rate, legs_of, shown
+from ..planting.scene.riders import rides
 from ..rig.blender.rotations import turns_in
 from ..solvers import ChainError
 from .keying import (
@@ -116,13 +117,13 @@ def clip_in_place(context: bpy.types.Context, ob: bpy.types.Object, body: str = 
     """In steps: let a clip that travels stay in place, in a copy of its action.
 
     What the body travels over the ground from the first frame to the last is taken off at constant speed: of the
-    topmost bone that travels with the body, or the object, and of the chains' controls that it does not carry. So feet
-    that stand slide back at one speed. body: the bone that counts; "" for the one that carries the legs. Comes to a
-    report. Raises ChainError that names the armature, with nothing changed.
+    topmost bone that travels with the body, or the object, and of what that does not carry: the chains' controls, and
+    keyed bones without a parent. So feet that stand slide back at one speed. body: the bone that counts; "" for the one
+    that carries the legs. Comes to a report. Raises ChainError that names the armature, with nothing changed.
     """
     hips = body_of(ob, body)
     line = line_of(hips)
-    controls = chain_controls(ob)
+    controls = _beside(ob)
     taken: list = []
 
     def moved(film: Film) -> dict[Control, Rows]:
@@ -144,9 +145,9 @@ def clip_travelling(context: bpy.types.Context, ob: bpy.types.Object, body: str 
     """In steps: let a clip that stays in place travel, so that its feet stand, in a copy of its action.
 
     At the velocity that was taken off it, else against the one at which its feet slide back. The root bone above the
-    body travels, or the body if there is none, and the chains' controls that it does not carry. See `clip_in_place`.
+    body travels, or the body if there is none, and what `clip_in_place` moves beside it.
     """
-    hips, controls = body_of(ob, body), chain_controls(ob)
+    hips, controls = body_of(ob, body), _beside(ob)
     known = _taken(ob)
     if known is not None:
         mover, step = known
@@ -181,10 +182,18 @@ def _standing_step(context: bpy.types.Context, ob: bpy.types.Object, controls: l
     return velocity
 
 
+def _beside(ob: bpy.types.Object) -> list[Control]:
+    """What travels with a body that may not carry it: controls of chains, and keyed bones without a parent, such as
+    feet."""
+    loose = (Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.parent is None)
+    return [*dict.fromkeys([*chain_controls(ob), *filter(rides, loose)])]
+
+
 def _moved_in_place(film: Film, mover: Control, controls: list[Control], step: np.ndarray) -> Worlds:
     """Where what travels is if it goes a step (3,) more from frame to frame."""
     moves = np.arange(len(film.frames))[:, None] * step
-    free = [control for control in controls if mover not in (control, *carriers_of(control))]
+    above = [mover, *carriers_of(mover)]
+    free = [control for control in controls if control not in above and mover not in carriers_of(control)]
     return {control: shifted(film.world(control), moves) for control in (mover, *free)}
 
 

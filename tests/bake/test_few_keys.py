@@ -17,7 +17,7 @@ from ik_addon.bake.few_keys import (
     local_slopes,
     smooth_curve,
 )
-from ik_addon.bake.keys import write_curve
+from ik_addon.bake.keys import divide, write_curve
 
 
 def waves(count, seed=0):
@@ -64,11 +64,17 @@ def test_a_curve_is_what_blender_shows(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_more_keys_leave_a_curve_as_it_is(seed):
     known = curve_like(seed)
-    rows = range(known.rows[0], known.rows[-1] + 1, 2)
-    more = known.with_keys(rows)
-    times = np.linspace(known.rows[0], known.rows[-1], 200)
-    assert set(rows) <= set(more.rows.tolist())
-    assert more.at(times) == pytest.approx(known.at(times), abs=1e-9)
+    ob = bpy.data.objects.new("divided", None)
+    ob.keyframe_insert("location", index=0, frame=3.0)
+    from .. import scenes
+
+    curve = scenes.bag_of(ob).fcurves[0]
+    write_curve(curve, known.rows, known.numbers[:, 0], known.slopes[..., 0], (-100.0, 100.0))
+    times, rows = np.linspace(known.rows[0], known.rows[-1], 200), np.arange(known.rows[0], known.rows[-1] + 1, 2.0)
+    divide(curve, np.concatenate(([-9.0], rows, [known.rows[-1] + 5.0])))
+    curve.update()
+    assert [point.co.x for point in curve.keyframe_points] == sorted({*known.rows.tolist(), *rows.tolist()})
+    assert [curve.evaluate(time) for time in times] == pytest.approx(known.at(times)[:, 0], abs=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,25 +1,22 @@
 """Bodies to grab: made here, metarigs that ship with Blender, and characters of a folder; and drags of them."""
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from benchmarks.character.files import armature_of, importers
+from benchmarks.grabbing import direction
 from ik_addon.grabbing.scene.reading import GrabBody
 from ik_addon.grabbing.solving.body import Body
 from ik_addon.grabbing.solving.drag import Drag, GrabbedPose
-from ik_addon.grabbing.solving.geometry import Point, add, mul, unit
+from ik_addon.grabbing.solving.geometry import Point, add, mul
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
 
 FOLDER = os.environ.get("ANALYTIC_IK_CHARACTERS", "")
 """Of characters as docs/characters.md has them."""
-METARIGS = ("metarig human", "metarig horse")
 
 _SPINE = [
     ("hips", (0, 0, 1.0), (0, 0, 1.12), ""),
@@ -68,26 +65,6 @@ def dict_of(specs: list) -> dict[str, Point]:
     return {name: tail for name, _, tail, _ in specs}
 
 
-def characters() -> Iterator[tuple[str, str]]:
-    """The files of the folder, each with its first import option."""
-    for path in sorted(Path(FOLDER).rglob("*")) if FOLDER else ():
-        for option in [*importers(str(path))][:1]:
-            yield str(path), option
-
-
-def brought(source: str, option: str = "metarig") -> bpy.types.Object | None:
-    """A character in a scene of its own, still, in the pose that it has."""
-    ob = armature_of(source, option)
-    if ob is None:
-        return None
-    basis = {bone.name: bone.matrix_basis.copy() for bone in ob.pose.bones}
-    ob.animation_data_clear()
-    for bone in ob.pose.bones:
-        bone.matrix_basis, bone.scale = basis[bone.name], (1.0, 1.0, 1.0)
-    update()
-    return ob
-
-
 def body_of(ob: bpy.types.Object) -> Body:
     return GrabBody(ob, bpy.context.evaluated_depsgraph_get()).body
 
@@ -95,10 +72,6 @@ def body_of(ob: bpy.types.Object) -> Body:
 def drags_of(body: Body) -> list[Drag]:
     heads = [Drag("HEAD")] if body.neck else []
     return [Drag("HIPS"), Drag("CHEST"), *heads, *(Drag("LIMB", k) for k in range(len(body.limbs)))]
-
-
-def random_direction(random: Random) -> Point:
-    return unit((random.gauss(0, 1), random.gauss(0, 1), random.gauss(0, 1)))
 
 
 def random_drag(body: Body, random: Random, farthest: float = 1.0) -> tuple[Drag, Point, dict[int, str]]:
@@ -111,20 +84,12 @@ def random_drag(body: Body, random: Random, farthest: float = 1.0) -> tuple[Drag
         if k != drag.limb and (limb.found.kind == "LEG" or (hands and random.random() < 0.6))
     }
     far = body.size * farthest * random.random()
-    return drag, add(drag.start(body), mul(random_direction(random), far)), held
+    return drag, add(drag.start(body), mul(direction(random), far)), held
 
 
 def joints(body: Body, pose: GrabbedPose) -> dict[int, np.ndarray]:
     """Where all bones begin, by Blender's matrices, in armature space."""
     return {bone: pose.channels.pose(bone)[:3, 3] for bone in range(len(body.bones.names))}
-
-
-def largest_turn(body: Body, pose: GrabbedPose, other: GrabbedPose) -> float:
-    """By how much a bone turns against its parent between two poses at most, in radians."""
-    before, after = ({**dict(enumerate(body.bones.turns)), **each.channels.turns} for each in (pose, other))
-    changed = pose.channels.turns.keys() | other.channels.turns.keys()
-    dots = [abs(sum(x * y for x, y in zip(before[k], after[k], strict=True))) for k in changed]
-    return float(2.0 * np.arccos(min([1.0, *dots])))
 
 
 def evaluated_point(ob: bpy.types.Object, body: Body, bone: int, start: Point) -> np.ndarray:

@@ -1,26 +1,24 @@
 """What a body that is grabbed does, whatever the place: the start is itself, no way there matters, sides are alike."""
 
 import itertools
-from math import degrees, dist, hypot
+from math import dist, hypot
 from random import Random
 
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
+from benchmarks.grabbing import ALONG, METARIGS, PIXELS, direction, drag_of, largest_turn, ready
 from ik_addon.grabbing.solving.drag import Drag, GrabOptions, grabbed
 from ik_addon.grabbing.solving.geometry import add, mul, sub
 from ik_addon.grabbing.solving.holding import held_shift
 
-from .bodies import METARIGS, body_of, brought, drags_of, joints, largest_turn, person, random_direction, random_drag
-
-PIXELS = 300
-"""To a leg."""
+from .bodies import body_of, drags_of, joints, person, random_drag
 
 
 @pytest.fixture(params=["person", *METARIGS])
 def body(request):
-    return body_of(person() if request.param == "person" else brought(request.param))
+    return body_of(person() if request.param == "person" else ready(request.param))
 
 
 def test_a_joint_that_is_not_moved_moves_nothing(body):
@@ -40,7 +38,7 @@ def test_no_way_and_no_order_matters(body, seed):
         drag, goal, held = random_drag(body, random)
         direct = grabbed(body, drag, goal, held)
         for _ in range(3):
-            grabbed(body, drag, add(goal, mul(random_direction(random), body.size)), held)
+            grabbed(body, drag, add(goal, mul(direction(random), body.size)), held)
         again = grabbed(body, drag, goal, dict(reversed(held.items())))
         assert again.channels == direct.channels and again.missed == direct.missed
 
@@ -85,9 +83,9 @@ def test_a_body_that_is_larger_and_turned_poses_alike(seed):
 def test_nothing_jumps_on_a_straight_way(body, seed):
     random = Random(seed)
     drag, start, held = random_drag(body, random)
-    way = mul(random_direction(random), body.size / PIXELS)
+    way = mul(direction(random), body.size / PIXELS)
     poses = [grabbed(body, drag, add(start, mul(way, k)), held) for k in range(40)]
-    turns = [degrees(largest_turn(body, a, b)) for a, b in itertools.pairwise(poses)]
+    turns = [largest_turn(body, a, b) for a, b in itertools.pairwise(poses)]
     assert max(turns) < 20.0
 
 
@@ -114,8 +112,8 @@ def test_no_shift_is_nearer(seed):
     """Of any that serve all shells: to the wish, and to the ball where they have nothing in common with it."""
     random, up = Random(seed), (0.0, 0.0, 1.0)
     count = random.choice((1, 2, 3))
-    shells = [(mul(random_direction(random), 0.3), random.uniform(0.5, 1.0), 0.0) for _ in range(count)]
-    wish, ball = mul(random_direction(random), 1.5), (mul(random_direction(random), random.uniform(0.5, 2.0)), 0.4, 0.0)
+    shells = [(mul(direction(random), 0.3), random.uniform(0.5, 1.0), 0.0) for _ in range(count)]
+    wish, ball = mul(direction(random), 1.5), (mul(direction(random), random.uniform(0.5, 2.0)), 0.4, 0.0)
     shift = held_shift(wish, shells, [ball], up)
     assert all(dist(shift, center) <= most + 1e-12 for center, most, _ in shells)
     samples = np.random.default_rng(seed).normal(scale=0.6, size=(20_000, 3))
@@ -129,6 +127,32 @@ def test_no_shift_is_nearer(seed):
     else:
         served = samples[serves & (apart <= ball[1])]
         assert np.linalg.norm(served - wish, axis=1).min(initial=9.0) > dist(shift, wish) - 1e-9
+
+
+@pytest.mark.parametrize("neck", [0.0, 1.0])
+def test_hips_come_to_the_rim_of_reach_at_a_finite_pace(neck):
+    """What a ball and a shell have in common gets thin as the ball goes away: in it, never faster than ten times."""
+    shell, wish, step = ((0.0, 0.0, 0.0), 1.0, 0.0), (0.2, 0.5, 2.0), 1e-4
+    for moved in (False, True):
+        shifts = []
+        for k in range(4000):
+            center = (1.7 + step * k, 0.0, 0.0)
+            shifts.append(held_shift(wish, [shell], [(center, 1.0, neck)], (0.0, 0.0, 1.0), 0.1 * moved))
+            assert hypot(*shifts[-1]) < 1.0 + 1e-9
+            if center[0] < 2.0:
+                assert neck - 1e-9 < dist(shifts[-1], center) < 1.0 + 1e-9
+        fastest = max(dist(a, b) for a, b in itertools.pairwise(shifts)) / step
+        assert fastest < 10.0 if moved else fastest > 100.0
+
+
+@pytest.mark.parametrize(("seed", "number"), [(3, 101), (3, 183), (31, 114)])
+def test_ways_on_which_a_horse_was_steepest(seed, number):
+    """Hips at the rim of reach, a hollow, and feet that come to their balls by a searched part of all turns."""
+    body, random = body_of(ready("metarig horse")), Random(seed)
+    for _ in range(number + 1):
+        (drag, start, held), way = drag_of(body, random), mul(direction(random), body.size / PIXELS)
+    poses = [grabbed(body, drag, add(start, mul(way, k)), held) for k in range(ALONG)]
+    assert max(largest_turn(body, a, b) for a, b in itertools.pairwise(poses)) < 20.0
 
 
 def test_hips_that_stay_stay_and_a_spine_at_zero_does_not_turn():
@@ -175,22 +199,22 @@ def test_zooming_in_finds_no_jump(body):
     random = Random(4)
     for _ in range(3):
         drag, goal, held = random_drag(body, random)
-        way = mul(random_direction(random), body.size / PIXELS)
+        way = mul(direction(random), body.size / PIXELS)
         at, part = 0.0, 40.0
         for _ in range(4):
             places = [at + part * k / 8 for k in range(9)]
             poses = [grabbed(body, drag, add(goal, mul(way, place)), held) for place in places]
             turns = [largest_turn(body, a, b) for a, b in itertools.pairwise(poses)]
             at, part = places[turns.index(max(turns))], part / 8
-        assert degrees(max(turns)) < 0.5
+        assert max(turns) < 0.5
 
 
 def test_a_head_goes_round_behind_its_neck_without_a_jump():
-    body = body_of(brought("metarig horse"))
+    body = body_of(ready("metarig horse"))
     held = {k: "BOTH" for k in range(len(body.limbs))}
     base, far = body.neck.root, 0.9 * body.neck.near
     places = [
         add(base, (0.05, far * np.cos(angle), far * np.sin(angle))) for angle in np.linspace(0.0, 2.0 * np.pi, 400)
     ]
     poses = [grabbed(body, Drag("HEAD"), place, held) for place in places]
-    assert max(degrees(largest_turn(body, a, b)) for a, b in itertools.pairwise(poses)) < 20.0
+    assert max(largest_turn(body, a, b) for a, b in itertools.pairwise(poses)) < 20.0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from benchmarks.grabbing import direction
 from ik_addon import api, messages
 from ik_addon.grabbing.scene.posing import GrabSession
 from ik_addon.grabbing.solving.drag import Drag, GrabOptions, grabbed
@@ -15,7 +16,7 @@ from ik_addon.grabbing.solving.geometry import add, mul
 
 from ..rig.rigs import BoneSpec, editing, evaluated_copy, new_armature, update
 from ..scenes import enter, pose_of
-from .bodies import body_of, person, random_direction
+from .bodies import body_of, person
 
 TAIL = 4
 
@@ -194,6 +195,6 @@ def test_each_joint_that_is_shown_can_be_dragged():
     for bone, drag in session.joints().items():
         place = session.place(session.evaluated, bone, drag)
         assert (session.goal(bone, drag, place) - session.start(drag)).length < 1e-6
-        goal = Vector(add(tuple(session.start(drag)), mul(random_direction(Random(1)), 0.05)))
+        goal = Vector(add(tuple(session.start(drag)), mul(direction(Random(1)), 0.05)))
         session.pose(bpy.context, drag, goal, {0: "BOTH"} if drag.limb != 0 else {}, GrabOptions())
     session.restore()

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from benchmarks.grabbing import METARIGS, ready, sources
 from ik_addon.grabbing.scene.posing import GrabSession
 from ik_addon.grabbing.solving.drag import GrabOptions
 
 from ..rig.rigs import update
-from .bodies import FOLDER, METARIGS, bpy, brought, characters, evaluated_point, random_drag
+from .bodies import FOLDER, bpy, evaluated_point, random_drag
 
 HELD = 1e-6
 """Of a leg."""
@@ -40,15 +41,15 @@ def worst_pins(ob, drags: int) -> tuple[float, float]:
 @pytest.mark.versions
 @pytest.mark.parametrize("source", METARIGS)
 def test_what_is_held_stays_in_evaluated_bones(source):
-    pins, told = worst_pins(brought(source), 25)
+    pins, told = worst_pins(ready(source), 25)
     assert pins < HELD and told < HELD
 
 
 @pytest.mark.deep
 @pytest.mark.skipif(not FOLDER, reason="ANALYTIC_IK_CHARACTERS names no folder of characters")
-@pytest.mark.parametrize(("path", "option"), [*characters(), *((each, "metarig") for each in METARIGS)])
+@pytest.mark.parametrize(("path", "option"), [*sources(FOLDER)])
 def test_what_is_held_stays_in_characters_from_anywhere(path, option):
-    ob = brought(path, option)
+    ob = ready(path, option)
     if ob is None:
         pytest.skip("no armature")
     pins, told = worst_pins(ob, 1000)
@@ -57,7 +58,7 @@ def test_what_is_held_stays_in_characters_from_anywhere(path, option):
 
 def test_all_modes_hold_the_same_rotation():
     """Each bone in a mode of its own."""
-    ob = brought(METARIGS[0])
+    ob = ready(METARIGS[0])
     for k, bone in enumerate(ob.pose.bones):
         bone.rotation_mode = ("QUATERNION", "XYZ", "AXIS_ANGLE", "ZYX")[k % 4]
     update()
@@ -66,7 +67,7 @@ def test_all_modes_hold_the_same_rotation():
 
 
 def test_a_pose_is_taken_back_number_by_number():
-    ob = brought(METARIGS[0])
+    ob = ready(METARIGS[0])
     held = [[*map(tuple, (bone.matrix_basis.copy()))] for bone in ob.pose.bones]
     worst_pins(ob, 5)
     assert [[*map(tuple, (bone.matrix_basis.copy()))] for bone in ob.pose.bones] == held

@@ -46,6 +46,13 @@ def test_bones_that_have_become_points():
         api.grab(ob, "hips", Vector())
 
 
+def test_a_place_that_is_no_number():
+    ob = person()
+    for place in ((float("nan"), 0.0, 0.0), (0.0, float("inf"), 0.0)):
+        with pytest.raises(ChainError, match=r"Bone 'hand\.L': the location has a value that is not a finite number"):
+            api.grab(ob, "hand.L", place)
+
+
 def test_a_leg_of_many_bones_below_others():
     """Deeper than Python calls itself."""
     ob = person()

@@ -5,17 +5,18 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_addon.authoring.placing import Control
 from ik_addon.grabbing.scene.posing import grab_bone
 from ik_addon.grabbing.solving.drag import GrabOptions
 from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.footprints import footprint_over
-from ik_addon.planting.scene.kept_keys import curves_of
+from ik_addon.planting.scene.kept_keys import curves_of, keys_now, put_keys
 from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.ui.panels import motion as panel
 from ik_addon.ui.view import auto_corrections
 
-from ..rig.rigs import update
+from ..rig.rigs import editing, update
 from ..scenes import enter, go_to, sliding_walk
 from ..ui.layouts import drawn
 from .corrected import channels, foot, middle_stance, middle_swing, move
@@ -34,6 +35,12 @@ def captured(few=False):
     return ob
 
 
+def time_comes():
+    """As Blender runs a timer, which is registered meanwhile."""
+    auto_corrections.correct()
+    bpy.app.timers.unregister(auto_corrections.correct)
+
+
 def key(frame, control, way=(0.05, 0.0, 0.0)):
     """As Blender does it at the end of a drag with Auto Keying on; returns whether a correction follows."""
     go_to(frame)
@@ -44,8 +51,7 @@ def key(frame, control, way=(0.05, 0.0, 0.0)):
     update()
     follows = bpy.app.timers.is_registered(auto_corrections.correct)
     if follows:
-        bpy.app.timers.unregister(auto_corrections.correct)
-        auto_corrections.correct()
+        time_comes()
     return follows
 
 
@@ -101,8 +107,7 @@ def test_channels_that_had_no_keys_have_none_again():
     for path in ("location", "rotation_euler"):
         pole.owner.keyframe_insert(path, frame=frame)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["frame"] for own in corrections_of(ob)] == [frame]
     bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
@@ -122,8 +127,7 @@ def test_one_channel_is_keyed_and_handles_of_others_are_set_anew():
             curve.keyframe_points[0].handle_left.y -= 0.01
         control.owner.keyframe_insert("location", index=1, frame=frame)
         update()
-        bpy.app.timers.unregister(auto_corrections.correct)
-        auto_corrections.correct()
+        time_comes()
         assert [own["frame"] for own in corrections_of(ob)] == [frame]
     bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
@@ -198,8 +202,7 @@ def test_going_on_at_once_is_no_reason_to_lose_what_was_moved(told):
         file_memory.looked["operator"] = -1
     go_to(frame + 1)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["frame"] for own in corrections_of(ob)] == [frame]
     assert bpy.context.scene.frame_current == frame + 1
     bpy.ops.analytic_ik.remove_correction(index=0)
@@ -222,12 +225,81 @@ def test_moves_at_many_frames_before_the_first_is_corrected_are_as_many_correcti
         file_memory.looked["operator"] = -1
     update()
     assert bpy.app.timers.is_registered(auto_corrections.correct)
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["frame"] for own in corrections_of(ob)] == [frame + k for k in range(count)]
     for _ in range(count):
         bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
+
+
+def test_what_is_keyed_right_after_a_correction_is_the_next_one():
+    """Before anything tells that the keys are others now."""
+    ob = captured()
+    limb, before = foot(ob), all_bytes(ob)
+    frame = sum(middle_swing(ob)) // 2
+    assert key(frame, limb.foot)
+    limb.pole.owner.location.z += 0.05
+    limb.pole.owner.keyframe_insert("location", frame=frame)
+    update()
+    time_comes()
+    assert [(own["object"], own["frame"]) for own in corrections_of(ob)] == [
+        (each.ob.name, frame) for each in (limb.foot, limb.pole)
+    ]
+    for _ in range(2):
+        bpy.ops.analytic_ik.remove_correction(index=0)
+    assert all_bytes(ob) == before
+
+
+def test_a_move_that_is_undone_before_it_is_corrected_is_nothing(capfd):
+    ob = captured()
+    control, before = foot(ob).foot, all_bytes(ob)
+    frame = sum(middle_swing(ob)) // 2
+    go_to(frame)
+    update()
+    kept = keys_now([control])
+    control.owner.location.z += 0.05
+    control.owner.keyframe_insert("location", frame=frame)
+    update()
+    bpy.app.timers.unregister(auto_corrections.correct)
+    for owner, keys in kept.items():
+        put_keys(owner, keys)
+    auto_corrections.correct()
+    assert all_bytes(ob) == before and not corrections_of(ob)
+    assert "Error" not in capfd.readouterr().out
+
+
+def test_a_bone_with_captured_keys_is_corrected_too_and_one_with_few_is_not():
+    ob = captured()
+    body, frame = keyed_controls(ob).body.bone, 20
+    with editing(ob) as bones:
+        for name in ("head", "jaw"):
+            bones.new(name).tail = (0.0, 0.0, 0.1)
+            bones[name].parent = bones[body]
+    for name, frames in (("head", FRAMES), ("jaw", (1, 60))):
+        ob.pose.bones[name].rotation_mode = "XYZ"
+        for each in frames:
+            ob.pose.bones[name].keyframe_insert("rotation_euler", frame=each)
+    file_memory.keys.clear()
+    for name, follows in (("head", True), ("jaw", False)):
+        go_to(frame)
+        update()
+        bone, before = ob.pose.bones[name], all_bytes(ob)
+        bone.rotation_euler.x += 0.5
+        bone.keyframe_insert("rotation_euler", frame=frame)
+        update()
+        assert bpy.app.timers.is_registered(auto_corrections.correct) == follows
+        if follows:
+            time_comes()
+            assert [own["bone"] for own in corrections_of(ob)] == [name]
+            turned = np.array(head_x(ob))[[0, 19, 20, 59]] - head_x(ob)[0]
+            assert turned == pytest.approx([0.0, 0.5, 0.485, 0.0], abs=0.01)
+            bpy.ops.analytic_ik.remove_correction(index=0)
+            assert all_bytes(ob) == before
+
+
+def head_x(ob):
+    curve = curves_of(Control(ob, "head", turns=True))["XYZ", 0]
+    return [curve.evaluate(frame) for frame in FRAMES]
 
 
 def test_switched_corrections_of_one_frame_keep_their_order():
@@ -357,7 +429,7 @@ def test_keys_edited_where_the_scene_has_not_been_are_named_with_their_frames():
     edited(ob, foot(ob).pole, (first,))
     assert not bpy.app.timers.is_registered(auto_corrections.correct)
     (said,) = said_of_keys()
-    assert f"Keys at frame {last + 1} to {last + 2}, {first} are no corrections" in said
+    assert f"Keys at frame {last + 1}-{last + 2}, {first} are no corrections" in said
     # What is corrected beside them is no reason to forget them, and no edit itself.
     assert key(sum(middle_stance(ob)) // 2, keyed_controls(ob).body)
     bpy.ops.analytic_ik.switch_correction(index=0)
@@ -396,8 +468,7 @@ def test_a_move_beside_a_key_of_what_nobody_captured_is_a_correction():
         each.owner.location.x += 0.05
         each.owner.keyframe_insert("location", frame=frame)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["object"] for own in corrections_of(ob)] == [control.name]
 
 

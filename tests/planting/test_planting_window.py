@@ -146,6 +146,15 @@ def test_a_leg_that_never_stands_is_told():
     refused("no foot stands still")
 
 
+def test_an_action_without_motion_is_told():
+    ob = sliding_walk()
+    still = bpy.data.actions.new("Still")
+    for each in (ob, *{tip.analytic_ik_target for tip in leg_tips(ob)}):
+        if each.animation_data is not None:
+            each.animation_data.action = still if each == ob else None
+    refused(f"Armature '{ob.name}': no leg moves in these frames. Choose an action with motion")
+
+
 def test_a_body_that_lies_is_told():
     ob = sliding_walk()
     ob.rotation_euler.y = 0.5 * pi

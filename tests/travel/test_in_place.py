@@ -88,6 +88,29 @@ def test_a_clip_in_place_travels_so_that_its_feet_stand(chains, fps):
     assert after["root"][-1, 1, 3] == pytest.approx(-2.0 * STRIDE, rel=1e-5)
 
 
+def test_keyed_bones_without_a_parent_travel_along_and_others_stay():
+    walk = Walk(in_place=True)
+    ob = walker(walk)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("paw", "prop stand"):
+        ob.data.edit_bones.new(name).tail = (0.0, 0.0, 0.1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    foot, paw = ob.pose.bones["foot.L"], ob.pose.bones["paw"]
+    for frame in walk.frames:
+        bpy.context.scene.frame_set(frame)
+        paw.matrix = foot.matrix
+        for channel in ("location", "rotation_quaternion"):
+            paw.keyframe_insert(channel)
+    travel(bpy.context, ob)
+    after = shown(ob, walk.frames)
+    assert np.abs(after["paw"][:, :3, 3] - after["foot.L"][:, :3, 3]).max() < EXACT
+    assert np.ptp(after["prop stand"][:, :3, 3], axis=0).max() == 0.0
+    put_in_place(bpy.context, ob)
+    after = shown(ob, walk.frames)
+    assert np.abs(after["paw"][:, :3, 3] - after["foot.L"][:, :3, 3]).max() < EXACT
+
+
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 def test_the_speed_of_feet_that_roll_is_that_of_their_contacts(fps):
     clip = every(made_walk(fps=120.0)[0], round(120.0 / fps))

@@ -14,12 +14,12 @@ from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.reading import legs_of
 from ik_addon.planting.scene.reading import shown as legs_shown
-from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
-from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
+from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play, playing_clip
+from ik_addon.travel import join_clips, make_loop, put_in_place, to_hips, to_root, travel
 
 from ..planting.clips import capture
 from ..scenes import EXACT
-from .walkers import apart, shown
+from .walkers import apart, check_speeds, shown
 
 pytestmark = [pytest.mark.versions, pytest.mark.slow]
 
@@ -123,3 +123,29 @@ def test_a_loop_is_closed_and_no_contact_slides_more(case):
     if "Run" in case.clip:
         # It was a loop.
         assert apart(before, after, leg) < 1e-3
+
+
+KNIGHT = "characters/kaykit_Knight.glb"
+JOINED = [
+    ("Walking_A", "Idle"),
+    ("Walking_A", "2H_Melee_Idle"),
+    ("Unarmed_Idle", "Walking_A"),
+    ("Walking_C", "Walking_A"),
+]
+
+
+@pytest.mark.parametrize("clips", JOINED, ids="-".join)
+def test_clips_of_a_game_character_are_joined_without_a_foot_or_a_bone_that_is_faster(clips):
+    ob, _, leg = opened(Case(KNIGHT, clips[0], ""))
+    seen, names = [], {}
+    for clip in clips[::-1]:
+        play(ob, next(each for each in clips_of(ob) if clip_name(each, clips_of(ob)) in (clip, f"{clip}_{ob.name}")))
+        if "Walking" in clip:
+            travel(bpy.context, ob)
+        names[clip] = clip_name(playing_clip(ob), clips_of(ob))
+        seen.append(shown(ob, motion_frames(ob)))
+    report = join_clips(bpy.context, ob, names[clips[1]])
+    now = shown(ob, range(report["frames"][0], report["frames"][1] + 1))
+    bones = [ob.pose.bones[each.foot] for each in legs_of(ob)]
+    feet = [{each.name: each.length for each in (bone, *bone.children_recursive)} for bone in bones]
+    check_speeds(feet, leg, now, *seen)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from math import acos, cos, pi, sin
 
 import bpy
@@ -34,7 +35,8 @@ class Walk:
     """How a character walks. root: its name, "" for none; root_place: where its bone is, with its turn about Z.
 
     in_place: as on a treadmill. last: its last frame. turn: radians by which all has turned at the end, feet too.
-    drift: what the last pose is off the first one, in radians and leg lengths.
+    drift: what the last pose is off the first one, in radians and leg lengths. stands: on both feet, without a step.
+    looks: radians by which the head is turned aside. lifted: leg lengths by which the right foot is off the ground.
     """
 
     root: str = "root"
@@ -44,6 +46,9 @@ class Walk:
     last: int = 49
     turn: float = 0.0
     drift: float = 0.0
+    stands: bool = False
+    looks: float = 0.0
+    lifted: float = 0.0
     fps: int = 24
     world: Matrix | None = None
 
@@ -88,11 +93,13 @@ def _bones(walk: Walk):
 
 
 def travelled(walk: Walk, frame: int) -> float:
-    return STRIDE * (frame - walk.frames.start) / CYCLE
+    return 0.0 if walk.stands else STRIDE * (frame - walk.frames.start) / CYCLE
 
 
 def foot_of(walk: Walk, frame: int, side: str) -> tuple[float, float, float]:
     """How far ahead an ankle is, how high, and how far its foot is turned about Z."""
+    if walk.stands:
+        return 0.0, HIGH + (walk.lifted * LEG if side == "R" else 0.0), 0.0
     phase = (frame - walk.frames.start) / CYCLE + (0.5 if side == "R" else 0.0) + 0.05
     cycle, share = divmod(phase, 1.0)
     offset = 0.5 if side == "R" else 0.0
@@ -129,7 +136,7 @@ def _pose(ob: bpy.types.Object, walk: Walk, frame: int) -> None:
         if name not in poses:
             poses[name] = pose_matrix(bone.bone, Matrix(), parent)
         if name == "head":
-            poses[name] = poses[name] @ Matrix.Rotation(0.1 * sin(phase) + walk.drift * share, 4, "Y")
+            poses[name] = poses[name] @ Matrix.Rotation(0.1 * sin(phase) + walk.drift * share + walk.looks, 4, "Y")
         basis = pose_matrix(bone.bone, poses[name], parent, invert=True)
         bone.location = basis.translation
         channel = _channel(walk.mode)
@@ -214,3 +221,25 @@ def seen_on_ground(ob: bpy.types.Object, frames: range) -> LegMotion:
     """The legs, seen from the ground that they walk on."""
     clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
     return stands_on(clip, Options()).ground.seen_from(clip)
+
+
+def check_speeds(feet: list[dict[str, float]], leg: float, joined: Shown, *clips: Shown) -> None:
+    """No foot goes farther in a frame than 1.3 times as far as in these clips, and no bone turns more than 1.5 times as
+    far as any in these. feet: by leg the bones of its foot, with their lengths."""
+
+    def steps(shown: Shown, foot: dict[str, float]) -> float:
+        ends = [shown[name] @ (0.0, end, 0.0, 1.0) for name, length in foot.items() for end in (0.0, length)]
+        return max(np.linalg.norm(np.diff(way[:, :3], axis=0), axis=1).max() for way in ends)
+
+    for foot in feet:
+        assert steps(joined, foot) < 1.3 * max(steps(each, foot) for each in clips) + 1e-3 * leg
+    own, *usual = (
+        max(farthest_turn(each[name]) for name in each if name not in ("root", "prop")) for each in (joined, *clips)
+    )
+    assert own < 1.5 * max(usual) + 1e-4
+
+
+def farthest_turn(poses: np.ndarray) -> float:
+    """How far these poses turn in a frame at most, radians."""
+    turns = [Matrix(pose).to_quaternion() for pose in poses]
+    return max(one.rotation_difference(other).angle for one, other in pairwise(turns))

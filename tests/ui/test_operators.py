@@ -339,7 +339,7 @@ LACKS = {
     "check": "has no live chain. Add one first",
     "bake_for_export": "has no live chain. Add one first",
     "back_to_live": "is not baked for export. Click Bake All Clips for Export first",
-    "plant_feet": "has no live chain. Add one first",
+    "plant_feet": "it has no action. Choose one with motion",
     "plant_again": "has no live chain. Add one first",
     "path_from_clip": "has no live chain. Add one first",
     "simplify_keys": "has no live chain. Add one first",

@@ -1,25 +1,30 @@
 """A body is posed: its FK channels and the controls of its chains are written, taken back, keyed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
 from ...authoring.keys import key_if_asked
+from ...authoring.placing import Control, Placer, check_control, keyed_control
 from ...planting.scene.correcting import apply_correction
 from ...planting.scene.sources import is_planted
 from ...rig.blender.animation import animated_paths, drivers_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.rotations import LOCATION, Raw, channel_of, channel_path, raw_of, raw_values
 from ...rig.data.settings import pin_of, set_pin
+from ...rig.pose.reading import SceneReader
 from ...solvers import ChainError
+from ...solvers.vectors import finite_point
 from ..solving.drag import Drag, GrabbedPose, GrabOptions, grabbed
-from ..solving.geometry import NO_MOVE, Point
+from ..solving.geometry import NO_MOVE, Move, Point
 from ..solving.skeleton import Channels, point
-from .controls import LimbControl, control_of, place_controls
 from .reading import GrabBody
+
+_STAYS = 1e-6
+"""Of a matrix element: a control that is so near to its place is not touched."""
 
 
 class GrabSession(GrabBody):
@@ -30,8 +35,11 @@ class GrabSession(GrabBody):
             raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
         self.ob, self._depsgraph = ob, context.evaluated_depsgraph_get()
         super().__init__(ob, self._depsgraph)
-        self._before: dict[tuple[str, str], Raw] = {}
-        self._controls: dict[int, LimbControl] = {}
+        self._standing = self.body.standing(self.body.bones.heads, self.body.bones.tails)
+        # What stood in channels that were written, those of bones, and of the controls of chains.
+        self._before: dict[tuple[Control, str], Raw] = {}
+        # What moves the ends of limbs with chains, and where that is in the world in the pose before.
+        self._controls: dict[int, tuple[Control, Matrix]] = {}
         self._checked: set[int] = set()
 
     @property
@@ -47,26 +55,18 @@ class GrabSession(GrabBody):
         body, own = self.body, self.names.index(bone)
         if own != body.hips and own in body.bones.above(body.hips):
             return {}
-        pins = {k: self._pin(k, feet) for k in range(len(body.limbs)) if k != drag.limb or drag.kind == "JOINT"}
-        return {k: pin for k, pin in pins.items() if pin}
-
-    def _pin(self, k: int, feet: bool = True) -> str | None:
-        return self.pin(self.ob, k, self.body.standing(self.body.bones.heads, self.body.bones.tails) if feet else ())
+        limbs = [k for k in range(len(body.limbs)) if k != drag.limb or drag.kind == "JOINT"]
+        return {k: pin for k in limbs if (pin := self.pin(self.ob, k, self._standing if feet else ()))}
 
     def toggle_pin(self, k: int) -> None:
         """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""
         bone = self.ob.pose.bones[self.joint_bone(k)]
-        is_held, before = self._pin(k) is not None, pin_of(bone)
+        is_held, before = self.pin(self.ob, k, self._standing) is not None, pin_of(bone)
         set_pin(bone, "AUTO")
-        if (self._pin(k) is not None) == is_held and before == "AUTO":
+        if (self.pin(self.ob, k, self._standing) is not None) == is_held and before == "AUTO":
             set_pin(bone, "FREE" if is_held else "BOTH")
 
     # Posing
-
-    @property
-    def turned(self) -> list[str]:
-        """Names of the bones whose channels differ from the pose before."""
-        return list(dict.fromkeys(bone for bone, _ in self._before))
 
     def pose(
         self,
@@ -88,7 +88,7 @@ class GrabSession(GrabBody):
         moved = [k for k in chains if k in held or k in mirrored or k == drag.limb]
         for k in moved:
             if k not in self._controls:
-                self._controls[k] = control_of(self.ob, chains[k], self._depsgraph)
+                self._take_control(k)
         result = grabbed(body, drag, goal, held, options, mirrored)
         # What poses a bone does not change within a drag.
         fresh = result.moves.keys() - self._checked
@@ -96,9 +96,37 @@ class GrabSession(GrabBody):
         self._checked |= fresh
         self._write(result.channels)
         if moved:
-            moves = [(self._controls[k], result.moves.get(body.limbs[k].joint, NO_MOVE)) for k in moved]
-            place_controls(context, self.world, moves)
+            self._place_controls(context, {k: result.moves.get(body.limbs[k].joint, NO_MOVE) for k in moved})
         return result
+
+    def _take_control(self, k: int) -> None:
+        """Note the control of a limb with a live chain, which is moved, or held, in place of its bones. Raises
+        ChainError if it would not stay where it is put, or the chain only blends."""
+        tip = self.ob.pose.bones[self.chains[k]]
+        if tip.analytic_ik_influence < 1.0:
+            raise ChainError(messages.GRAB_BLENDED(bone=tip.name))
+        if tip.analytic_ik_target is None:
+            raise ChainError(messages.GRAB_NO_TARGET(bone=tip.name))
+        target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation)
+        control = keyed_control(tip, target)
+        try:
+            check_control(control)
+        except ChainError as error:
+            raise error.of(messages.BONE(bone=tip.name)) from None
+        self._controls[k] = control, Placer(SceneReader(self._depsgraph)).world_of(control)
+        self._before |= {(control, mode): raw for mode, raw in control.channels.items()}
+
+    def _place_controls(self, context: bpy.types.Context, moves: Mapping[int, Move]) -> None:
+        """Let controls make the moves of their limbs' ends, wherever what carries them has gone."""
+        context.view_layer.update()
+        placer = Placer(SceneReader(context.evaluated_depsgraph_get()))
+        for k, (turn, shift) in moves.items():
+            control, before = self._controls[k]
+            move = Matrix.LocRotScale(shift, Quaternion(turn), None)
+            wanted = self.world @ move @ self.world.inverted_safe() @ before
+            off = wanted - placer.world_of(control)
+            if max(abs(number) for row in off for number in row) > _STAYS:
+                placer.place(control, wanted)
 
     def _mirrored(self, drag: Drag, goal: Point) -> dict[int, Point]:
         """With X Mirror, where the limb of the other side goes."""
@@ -109,53 +137,53 @@ class GrabSession(GrabBody):
         return {k: (-goal[0], *goal[1:]) for k in limbs}
 
     def _write(self, channels: Channels) -> None:
-        names, bones = self.names, self.ob.pose.bones
-        written = {(names[k], bones[names[k]].rotation_mode): turn for k, turn in channels.turns.items()}
-        written |= {(names[k], LOCATION): place for k, place in channels.locations.items()}
+        owners = {k: Control(self.ob, self.names[k]) for k in channels.changed}
+        written: dict[tuple[Control, str], Sequence[float]] = {
+            (owners[k], owners[k].owner.rotation_mode): turn for k, turn in channels.turns.items()
+        }
+        written |= {(owners[k], LOCATION): place for k, place in channels.locations.items()}
         self._check_channels([channel for channel in written if channel not in self._before])
-        for channel in [channel for channel in self._before if channel not in written]:
-            self._put(channel, self._before.pop(channel))
-        for (name, mode), numbers in written.items():
-            before = self._before.setdefault((name, mode), raw_values(bones[name], mode))
-            raw = numbers if mode == LOCATION else raw_of(Quaternion(numbers), mode, before)
-            self._put((name, mode), raw)
+        self._before |= {(own, mode): raw_values(own.owner, mode) for own, mode in written.keys() - self._before}
+        self.restore()
+        for (own, mode), numbers in written.items():
+            before = self._before[own, mode]
+            _put(own, mode, numbers if mode == LOCATION else raw_of(Quaternion(numbers), mode, before))
 
-    def _check_channels(self, channels: list[tuple[str, str]]) -> None:
+    def _check_channels(self, channels: list[tuple[Control, str]]) -> None:
         driven = {driver.data_path for driver in drivers_of(self.ob)} if channels else ()
-        for name, mode in channels:
-            bone = self.ob.pose.bones[name]
-            if channel_path(name, mode) in driven:
-                raise ChainError(messages.GRAB_DRIVEN(bone=name))
-            if all(bone.lock_location if mode == LOCATION else bone.lock_rotation):
-                raise ChainError(messages.GRAB_LOCKED(bone=name))
-
-    def _put(self, channel: tuple[str, str], raw: Raw) -> None:
-        setattr(self.ob.pose.bones[channel[0]], channel_of(channel[1])[0], raw)
+        for own, mode in channels:
+            if channel_path(own.bone, mode) in driven:
+                raise ChainError(messages.GRAB_DRIVEN(bone=own.bone))
+            if all(own.owner.lock_location if mode == LOCATION else own.owner.lock_rotation):
+                raise ChainError(messages.GRAB_LOCKED(bone=own.bone))
 
     def restore(self) -> None:
         """The pose before, number by number."""
-        self._write(Channels(self.body.bones))
-        for control in self._controls.values():
-            control.put_back()
+        for (own, mode), raw in self._before.items():
+            _put(own, mode, raw)
 
     def key(self, context: bpy.types.Context) -> list[str]:
         """Key what changed, as Auto Keying asks. In a clip that was planted it becomes a correction, which fades, but
         of bones whose channels have no keys there: returns their names."""
+        changed = [(own, mode) for (own, mode), raw in self._before.items() if raw_values(own.owner, mode) != raw]
         unkeyed = []
         if context.scene.tool_settings.use_keyframe_insert_auto and is_planted(self.ob):
             keyed = {*animated_paths(self.ob)}
-            unkeyed = [name for name, mode in self._before if channel_path(name, mode) not in keyed]
+            of_bones = [(own.bone, mode) for own, mode in changed if own.bone and own.ob == self.ob]
+            unkeyed = [bone for bone, mode in of_bones if channel_path(bone, mode) not in keyed]
             try:
                 apply_correction(context, self.ob)
                 return unkeyed
             except ChainError:
                 # Beside the clip's frames, say: what Auto Keying does elsewhere.
                 self._depsgraph.update()
-        owners = [(self.ob.pose.bones[name], mode) for name, mode in self._before]
-        owners += [(each.control.owner, mode) for each in self._controls.values() for mode in each.moved_channels()]
-        for owner, mode in owners:
-            key_if_asked(context, owner, channel_of(mode)[0])
+        for own, mode in changed:
+            key_if_asked(context, own.owner, channel_of(mode)[0])
         return unkeyed
+
+
+def _put(own: Control, mode: str, raw: Sequence[float]) -> None:
+    setattr(own.owner, channel_of(mode)[0], raw)
 
 
 def grab_bone(
@@ -167,6 +195,8 @@ def grab_bone(
 ) -> dict[str, Any]:
     """Bring the head of a bone to a place in the world, as near as what is held allows, and key as Auto Keying asks.
     Returns the report of `api.grab`. Raises ChainError, with nothing changed."""
+    if location_world is not None:
+        finite_point(location_world, f"{messages.BONE(bone=bone)}: the location")
     session, options = GrabSession(context, ob), options or GrabOptions()
     drag = session.drag_of(bone, options.look)
     held = session.pins(bone, drag, options.pin_feet)
@@ -175,4 +205,5 @@ def grab_bone(
     unkeyed = session.key(context)
     names = {session.joint_bone(k): pin for k, pin in held.items()}
     missed = result.missed * session.world.median_scale
-    return {"missed": missed, "held": names, "turned": session.turned, "unkeyed": unkeyed}
+    turned = [session.names[k] for k in result.channels.changed]
+    return {"missed": missed, "held": names, "turned": turned, "unkeyed": unkeyed}

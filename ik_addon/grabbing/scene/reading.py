@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ... import messages
 from ...authoring.finding.limbs import FoundLimb, find_limbs
-from ...rig.blender.dependencies import movers_of
+from ...rig.blender.dependencies import carriers, movers_of
 from ...rig.blender.rotations import are_even, array_of, quaternion_of, raw_values, turns_in
 from ...rig.data.settings import pin_of
 from ...rig.model.limb import known_bones, limits_of
@@ -22,7 +22,6 @@ from ..solving.geometry import Turn, normalized
 from ..solving.limits import LOCKED, JointLimits
 from ..solving.row import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
-from .controls import rides_on
 
 _HEAD = re.compile(r"(?<![a-z])(head|kopf|cabeza|tete|testa)(?![a-z]*track|[a-z]*top)")
 _NOISE = 1e-3
@@ -59,7 +58,7 @@ class GrabBody:
             raise ChainError(messages.NO_HIPS_TO_GRAB(armature=ob.name))
         neck = body.neck.links if body.neck else ()
         carried = [self.names[bone] for bone in (*body.line, *neck)]
-        self._anchored = {k for k, tip in self.chains.items() if not rides_on(ob, tip, carried)}
+        self._anchored = {k for k, tip in self.chains.items() if not _rides_on(ob.pose.bones[tip], carried)}
         self._drags = dict.fromkeys(body.line[1:], Drag("CHEST")) | dict.fromkeys(neck, Drag("HEAD"))
         for k, limb in enumerate(body.limbs):
             own, lower = limb.found, limb.found.bones.index(limb.links[1])
@@ -162,6 +161,13 @@ class GrabBody:
                 above = pose_bone.parent_recursive or [pose_bone]
                 uneven = max(above, key=lambda each: max(each.scale) - min(each.scale))
                 raise ChainError(messages.GRAB_UNEVEN(bone=uneven.name))
+
+
+def _rides_on(tip: bpy.types.PoseBone, bones: Collection[str]) -> bool:
+    """Whether one of these bones carries the target of a chain."""
+    target = tip.analytic_ik_target
+    carried = carriers(target, tip.analytic_ik_subtarget) if target else ()
+    return any(owner == tip.id_data and bone.name in bones for owner, bone in carried)
 
 
 def _parts(limb: FoundLimb, index: Mapping[str, int]) -> FoundParts:

@@ -32,6 +32,8 @@ _KNEEL = 0.7
 """Of its reach: no shorter does a foreleg fold for the head."""
 _MASS, _HANG = 0.6, 0.6
 """By which the mass moves as the top of the trunk does; the part of its lean that arms which hang free do not make."""
+_RIM = 0.07
+"""Of the body's size: so near to where what is dragged is missed the hips come along to it."""
 _PASSES = 2
 _MET = 1e-11
 """Of the body's size: what is held and missed by less is held."""
@@ -179,16 +181,16 @@ class _Step:
         self.turn, wish = self._turns(self._first_wish())
         line = body.trunk.moves(self.turn)
         for k, row in rows.items():
-            self.carried[k] = line[row.at]
-            if k in self.girdles:
-                self.carried[k] = g.turned(line[row.at], self.girdles[k], body.bones.heads[row.girdle])
+            self.carried[k] = g.turned(line[row.at], self.girdles.get(k, g.ORIGIN), body.bones.heads[row.girdle])
         balls = {k: (self._center(k), max(_HIPS_FROM * rows[k].reach, rows[k].chord), 0.0) for k in self.ends}
         if NECK in balls and body.neck:
+            balls[NECK] = (*balls[NECK][:2], body.neck.near)
             back = g.rotate(line[-1][0], g.mul(body.neck.along, -1.0))
             wish = outside(wish, balls[NECK][0], body.neck.near, back)
         self.shift = self._shift(wish, [*balls.values()])
-        self._lift_heels()
-        if self.heels:
+        if self.feet:
+            self._lift_heels()
+            # Also where none is lifted: so nothing jumps as one begins to.
             self.feet = {}
             self.shift = self._shift(wish, [*balls.values()])
         going = (g.NO_TURN, self.shift)
@@ -310,7 +312,8 @@ class _Step:
             return g.ORIGIN
         if self.options.hips == "STAY" and self.drag.kind != "HIPS":
             wish, balls = g.ORIGIN, []
-        return held_shift(wish, self._shells(self.placed), balls, body.bones.up)
+        rim = min(_RIM * body.size, dist(self.at, self.drag.start(body)))
+        return held_shift(wish, self._shells(self.placed), balls, body.bones.up, rim)
 
     def _shells(self, limbs: Sequence[int]) -> list[Shell]:
         """The shifts with which each of these reaches; legs the farther as long as their heels may still lift."""

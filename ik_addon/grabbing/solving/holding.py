@@ -12,23 +12,35 @@ Shell = tuple[g.Point, float, float]
 """The shifts with which a limb reaches: center, largest and least distance from it."""
 
 
-def held_shift(wish: g.Point, shells: Sequence[Shell], balls: Sequence[Shell], up: g.Point) -> g.Point:
+def held_shift(
+    wish: g.Point, shells: Sequence[Shell], balls: Sequence[Shell], up: g.Point, rim: float = 0.0
+) -> g.Point:
     """The shift nearest to a wish in all shells, and in the balls of what is dragged if that can be; if the shells have
     nothing in common, the one that leaves the worst equally far.
 
     What is held wins: where shells and balls have nothing in common, it is the shift in the shells nearest to the
-    middle of the balls. A wish is first raised out of the hollows into which legs cannot fold: the nearest way out
-    would jump at their middle.
+    middle of the balls, and the more so the less deep in them that is, from `rim` on. A wish is first raised out of the
+    hollows into which legs cannot fold: the nearest way out would jump at their middle.
     """
     hollows = [(center, least) for center, _, least in shells if least > 0.0]
     for _ in hollows:
         raised = max(_way_out(g.sub(wish, center), least, up) for center, least in hollows)
         wish = g.add(wish, g.mul(up, raised))
+    reached = [*shells, *((center, radius, 0.0) for center, radius, _ in balls)]
     if balls:
         nearest = _nearest(g.mean([center for center, _, _ in balls]), shells)
-        if any(dist(nearest, center) >= radius for center, radius, _ in balls):
+        deep = min(radius - dist(nearest, center) for center, radius, _ in balls)
+        if deep <= 0.0:
             return nearest
-    return _nearest(wish, [*shells, *balls])
+        rim = min(rim, *(radius / 2.0 for _, radius, _ in balls))
+        if deep < rim:
+            # What they have in common is a lens: as deep as that, and as wide as its root, which has an infinite slope.
+            part = 1.0 - (1.0 - deep / rim) ** 2
+            wish = g.between(nearest, _nearest(wish, reached), part)
+            for center, _, least in balls:
+                away = g.sub(wish, center)
+                wish = g.add(center, g.mul(g.unit(away), max(hypot(*away), least)))
+    return _nearest(wish, reached)
 
 
 def _nearest(wish: g.Point, shells: Sequence[Shell]) -> g.Point:

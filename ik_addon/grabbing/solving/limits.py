@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import asin, atan2, hypot, inf, pi, sin, tau
 
+from ...solvers.vectors import wrapped
 from .geometry import AXES, Turn, rotate, times
 
 ALLOWED = 1e-7
@@ -28,7 +29,7 @@ class JointLimits:
         self._order, now = order, _angles(before, order)
         self._bounds = {axis: (min(least, now[axis]), max(most, now[axis])) for axis, (least, most) in ranges.items()}
         self._is_ellipse = {0, 2} <= ranges.keys() and self._beyond_ellipse(now) <= 0.0
-        about = {axis: _wrapped(2.0 * atan2(before[1 + axis], before[0])) for axis in (0, 2)}
+        about = {axis: wrapped(2.0 * atan2(before[1 + axis], before[0])) for axis in (0, 2)}
         free = {axis: (now, now) if axis + 3 in ranges else ranges.get(axis, (-pi, pi)) for axis, now in about.items()}
         widths = {axis: most - least for axis, (least, most) in free.items()}
         # One that is locked leaves the other; else it is the one that is limited.
@@ -40,7 +41,7 @@ class JointLimits:
         now, off = _angles(turn, self._order), []
         for number, (least, most) in self._bounds.items():
             middle = (least + most) / 2.0
-            angle = middle + _wrapped(now[number] - middle)
+            angle = middle + wrapped(now[number] - middle)
             off.append(angle - min(max(angle, least), most))
         return [*off, max(self._beyond_ellipse(now), 0.0)] if self._is_ellipse else off
 
@@ -66,15 +67,11 @@ def _angles(turn: Turn, order: str) -> list[float]:
         j: _arc_sine(-sign * turned[i][k]),
         k: atan2(sign * turned[i][j], turned[i][i]),
     }
-    return [2.0 * _arc_sine(x), _wrapped(2.0 * atan2(y, w)), 2.0 * _arc_sine(z), euler[0], euler[1], euler[2]]
+    return [2.0 * _arc_sine(x), wrapped(2.0 * atan2(y, w)), 2.0 * _arc_sine(z), euler[0], euler[1], euler[2]]
 
 
 def _arc_sine(sine: float) -> float:
     return asin(min(max(sine, -1.0), 1.0))
-
-
-def _wrapped(angle: float) -> float:
-    return (angle + pi) % tau - pi
 
 
 def nearest_swivel(off: Callable[[float], Sequence[float]]) -> float:

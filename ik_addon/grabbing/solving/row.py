@@ -1,6 +1,7 @@
 """Bones in a row: limbs, necks and tails. One bend opens a row to a distance, and one swing aims its end at a place."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from math import atan2, copysign, cos, dist, hypot, pi, radians, sin, sqrt, tau
 from typing import NamedTuple
@@ -52,12 +53,12 @@ class Row:
                 side = g.across(self._bones.up, self.along)
         self.side = g.unit(side)
         self.axis, self._shares = g.cross(self.side, self.along), shares
-        self._split()
 
-    def _split(self) -> None:
-        # Turned about the axis by t, a vector is its part along it, cos t of that across, and sin t of the third.
+    @cached_property
+    def _parts(self) -> list[tuple[g.Point, g.Point, g.Point]]:
+        """Turned about the axis by t, a vector is its part along it, cos t of that across, and sin t of the third."""
         a = self.axis
-        self._parts = [(g.mul(a, g.dot(v, a)), g.across(v, a), g.cross(a, v)) for v in self._vectors]
+        return [(g.mul(a, g.dot(v, a)), g.across(v, a), g.cross(a, v)) for v in self._vectors]
 
     def _chord(self, bend: float) -> g.Point:
         """From root to end once it bends by so much more."""
@@ -228,7 +229,6 @@ class GrabLimb(Row):
         aligned = g.dot(axis, self.axis)
         if abs(aligned) > _HINGE:
             self.axis = g.mul(axis, 1.0 if aligned > 0.0 else -1.0)
-            self._split()
             least, most = (least, most) if aligned > 0.0 else (-most, -least)
         return least, most
 

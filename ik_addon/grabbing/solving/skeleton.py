@@ -102,6 +102,11 @@ class Channels:
     locations: dict[int, g.Point] = field(default_factory=dict)
     _poses: dict[int, np.ndarray] = field(default_factory=lambda: {-1: _ARMATURE}, compare=False)
 
+    @property
+    def changed(self) -> list[int]:
+        """The bones of which something is written."""
+        return [*(self.turns | self.locations)]
+
     def write(self, moves: Mapping[int, g.Move], among: Iterable[int]) -> None:
         """Some bones make their moves, and all others go along with what carries them."""
         bones = self.bones

@@ -7,8 +7,9 @@ import numpy as np
 from .clip import LegMotion
 from .contacts import BALL, HEEL, Ground, HeelAndBall, flat_foot, on_ground, pivoted, under, way_to_footing
 from .curves import frames_in, runs
+from .exact import is_planted, stand_exactly
 from .loops import cycles_around, in_cycles, own_frames, unrolled
-from .options import ARRIVED, EXACT, FASTEST_STAND, SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
+from .options import ARRIVED, FASTEST_STAND, SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,14 @@ def settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
 def _settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     result = contacts.copy()
     places = sole.places(clip.ankles, clip.feet)
+    exact = stand_exactly(clip, places)
+    planted = _planted(clip, contacts, exact)
     for leg, point in np.ndindex(contacts.shape[:2]):
         way, own = places[leg, point], result[leg, point]
-        moves = np.linalg.norm(np.diff(way, axis=0), axis=1) > EXACT * clip.size
-        exact = [(first, last + 1) for first, last in runs(~moves)]
         for first, last in runs(contacts[leg, point]):
-            stands = [run for run in exact if run[0] <= last and first <= run[1]]
-            if 2 * sum(min(last, end) - max(first, start) + 1 for start, end in stands) > last - first:
+            stands = [run for run in runs(exact[leg, point]) if run[0] <= last and first <= run[1]]
+            shared = np.count_nonzero(exact[leg, point, first : last + 1])
+            if planted[(first + last) // 2] or 2 * shared > last - first:
                 own[first : last + 1] = False
                 for start, end in stands:
                     own[start : end + 1] = True
@@ -77,6 +79,21 @@ def _settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.nda
             own[first : first + before * (first > 0)] = False
             own[last + 1 - after * (last < clip.frame_count - 1) : last + 1] = False
     return result
+
+
+def _planted(clip: LegMotion, contacts: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """(T,) bool, around which frames of a clip that was planted the feet stand exactly most of the time in which they
+    touch: what else touches there was left as it is, and would be planted once more."""
+    if not is_planted(clip):
+        return np.zeros(clip.frame_count, bool)
+    counts = ((contacts & exact) - 0.5 * contacts).sum(axis=(0, 1))
+    sums = np.concatenate(((0.0,), np.cumsum(counts)))
+    frames, half = np.arange(clip.frame_count), frames_in(PLANTED_TIME, clip.fps)
+    return sums[np.minimum(frames + half + 1, clip.frame_count)] > sums[np.maximum(frames - half, 0)]
+
+
+PLANTED_TIME = 2.0
+"""Seconds to either side from which a clip tells that it was planted."""
 
 
 def _unsettled(way: np.ndarray, clip: LegMotion) -> tuple[int, int]:

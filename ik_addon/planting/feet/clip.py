@@ -124,6 +124,20 @@ def ways_of(clip: LegMotion, bends: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(thighs**2 + shins**2 + 2.0 * thighs * shins * np.cos(bends), 0.0))
 
 
+def knees_from(lines: np.ndarray, sides: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far knees are from hips, (..., 3), and the unit vectors (..., 3) from the lines to them.
+
+    lines: from hips to ankles. sides: to which they bend. lengths: (2,) or (..., 2), of thigh and shin.
+    """
+    first, second, along = lengths[..., 0], lengths[..., 1], directions(lines)
+    sides = directions(across(sides, along))
+    distances = np.sqrt(np.einsum("...i,...i->...", lines, lines))
+    distances = np.clip(distances, np.abs(first - second) + 1e-12 * first, first + second)
+    ahead = (first**2 - second**2 + distances**2) / (2.0 * distances)
+    aside = np.sqrt(np.maximum(first**2 - ahead**2, 0.0))
+    return along * ahead[..., None] + sides * aside[..., None], sides
+
+
 def mean_turn(turns: np.ndarray) -> np.ndarray:
     """The rotation that is nearest to rotations (n, 3, 3) in the mean of squares."""
     left, _, right = np.linalg.svd(turns.mean(axis=0))

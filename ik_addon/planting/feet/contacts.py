@@ -8,6 +8,7 @@ import numpy as np
 
 from .clip import UP, LegMotion, across, applied, directions, mean_turn, turns_between
 from .curves import extent, frames_in, highest, lowest, runs, slope, smooth
+from .exact import is_planted, pivot_near, stand_exactly
 from .options import (
     BEHIND,
     EDGE,
@@ -40,6 +41,8 @@ HEEL, BALL = 0, 1
 
 STILL_SHARE = 10
 """One of so many frames shows how a foot stands: even a run has as many."""
+FEWEST_STILL = 3
+"""So many at least."""
 HEIGHT_SCALE = 0.05
 """Height, in leg lengths, that speaks as much against standing as a foot's median speed."""
 LYING, LYING_TIME, LEGS_OF_INSECTS = 0.5, 0.7, 6
@@ -118,7 +121,8 @@ def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
         return np.array((ball, ball))
     heels = ankles - HEEL_BEHIND * ahead
     heels[:, 2] = balls[:, 2]
-    return np.array((np.median(applied(to_own, heels - ankles), axis=0), ball))
+    heel = np.median(applied(to_own, heels - ankles), axis=0)
+    return np.array((pivot_near(clip, leg, heel) if is_planted(clip) else heel, ball))
 
 
 def _still_frames(clip: LegMotion, leg: int, lying: np.ndarray) -> np.ndarray:
@@ -130,7 +134,11 @@ def _still_frames(clip: LegMotion, leg: int, lying: np.ndarray) -> np.ndarray:
     restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
     # Feet of a body that lies are still and low, and show no sole.
     order = np.lexsort((restlessness, lying))
-    return order[: max(3, clip.frame_count // STILL_SHARE)]
+    if is_planted(clip):
+        flat = stand_exactly(clip, np.array((ankles, balls))).all(axis=0)
+        if np.count_nonzero(flat) >= FEWEST_STILL:
+            order = order[flat[order]]
+    return order[: max(FEWEST_STILL, clip.frame_count // STILL_SHARE)]
 
 
 def lies(clip: LegMotion) -> np.ndarray:

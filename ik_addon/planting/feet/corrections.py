@@ -5,13 +5,13 @@ moves and turns like a rigid body. Times are frames, whole or not; places, moves
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
 
 from ...solvers.carrier import lowering
-from .clip import turns_by
+from .clip import LegMotion, turns_by
 from .curves import eased
 
 
@@ -28,10 +28,10 @@ class Bump:
     last: float
     end: float
     move: np.ndarray
-    turn: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    place: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    edges: np.ndarray = field(default_factory=lambda: np.zeros((2, 3)))
-    speeds: np.ndarray = field(default_factory=lambda: np.zeros((2, 3)))
+    turn: np.ndarray
+    place: np.ndarray
+    edges: np.ndarray
+    speeds: np.ndarray
 
     @property
     def rigid(self) -> np.ndarray:
@@ -110,40 +110,39 @@ def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> tu
     return (before, float(own[0]), float(own[1]), after) if own else (before, frame, frame, after)
 
 
-@dataclass(frozen=True, slots=True)
-class Legs:
-    """Limbs over T frames, below corrections. ankles, offsets: (limbs, T, 3), where they end, and the way there from
-    their roots. reaches: (limbs,), how long they are at most."""
+def given_by_body(
+    clip: LegMotion, frames: np.ndarray, offsets: np.ndarray, feet: Sequence[tuple[int, Bump, bool]], legs: list[int]
+) -> list[Bump]:
+    """How the body gives for corrections of feet, straight down, so that legs reach; the `offsets` (limbs, T, 3) from
+    hips to ankles change by all of it.
 
-    frames: np.ndarray
-    ankles: np.ndarray
-    offsets: np.ndarray
-    reaches: np.ndarray
+    clip: limbs over T frames, below corrections. feet: corrections with the number of the limb, and whether the body is
+    to give for it. legs: the numbers of those that shall reach.
+    """
+    longest, found = clip.reaches[legs, None], []
+    lengths = np.linalg.norm((clip.ankles - clip.hips)[legs], axis=2)
+    # One after the other: what one asks for is not asked again of another, which fades there.
+    for k, bump, asks in sorted(feet, key=lambda foot: (not foot[2], foot[1].first, foot[0])):
+        offsets[k] += bump.moves(frames, clip.ankles[k])
+        if not asks:
+            continue
+        shares = bump.shares(frames)
+        # Where it fades, a leg may be straight: else the body would go far down for little.
+        bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * longest
+        falls = lowering(offsets[legs], np.clip(lengths, bent, _STRAIGHT * longest))[0]
+        needed = (falls > _SEEN * longest.max()) & (shares > _LEAST)
+        if needed.any():
+            down = np.array((0.0, 0.0, float((falls[needed] / shares[needed]).max())))
+            found.append(replace(bump, move=-down, turn=np.zeros(3)))
+            offsets += shares[:, None] * down
+    return found
 
-    def given(self, moved: np.ndarray, feet: Sequence[tuple[int, Bump]], asking: Sequence[int]) -> list[Bump]:
-        """How the body gives for each of these corrections of feet, straight down, so that legs reach; `moved`, their
-        offsets, change by all of it. feet: with the number of the leg. asking: the numbers of legs that are to."""
-        longest, found = self.reaches[asking, None], []
-        lengths = np.linalg.norm(self.offsets[asking], axis=2)
-        # One after the other: what one asks for is not asked again of another, which fades there.
-        for k, bump in sorted(feet, key=lambda foot: (foot[1].first, foot[0])):
-            moved[k] += bump.moves(self.frames, self.ankles[k])
-            shares = bump.shares(self.frames)
-            # Where it fades, a leg may be straight: else the body would go far down for little.
-            bent = (_STRAIGHT + shares * (_EXTENSION - _STRAIGHT)) * longest
-            falls = lowering(moved[asking], np.clip(lengths, bent, _STRAIGHT * longest))[0]
-            needed = (falls > _SEEN * longest.max()) & (shares > _LEAST)
-            if needed.any():
-                down = np.array((0.0, 0.0, float((falls[needed] / shares[needed]).max())))
-                found.append(replace(bump, move=-down, turn=np.zeros(3)))
-                moved += shares[:, None] * down
-        return found
 
-    def short(self, moved: np.ndarray) -> dict[int, int]:
-        """The limbs that do not reach with these offsets, and reached before; with the row at which it is so most."""
-        lengths, before = (np.linalg.norm(each, axis=2) for each in (moved, self.offsets))
-        beyond = lengths / np.maximum(before, _STRAIGHT * self.reaches[:, None])
-        return {k: int(own.argmax()) for k, own in enumerate(beyond) if own.max() > 1.0 + _SHORT}
+def short_limbs(clip: LegMotion, offsets: np.ndarray) -> dict[int, int]:
+    """The limbs that do not reach with these offsets, and reached before; with the row at which it is so most."""
+    lengths, before = (np.linalg.norm(each, axis=2) for each in (offsets, clip.ankles - clip.hips))
+    beyond = lengths / np.maximum(before, _STRAIGHT * clip.reaches[:, None])
+    return {k: int(own.argmax()) for k, own in enumerate(beyond) if own.max() > 1.0 + _SHORT}
 
 
 _EXTENSION, _STRAIGHT = 0.985, 0.9999

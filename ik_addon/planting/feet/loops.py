@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from .clip import LegMotion
+from .exact import is_planted
+from .options import EXACT
 
 _CLOSED = 0.6
 """A clip is a loop if the step from its last frame to its first one, or none if these are one, differs by no more than
@@ -71,12 +73,24 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
     """A loop with so many of its cycles before it and after it, each farther by the way that one goes; its skins are
     left out."""
     rows, cycle = _rows(clip, cycles)
-    hips, period = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0), period_of(clip)
-    way = cycle[:, None] * ((hips[-1] - hips[0]) * (period / (clip.frame_count - 1)))
+    way = cycle[:, None] * _way(clip)
     points = {name: getattr(clip, name)[:, rows] + way for name in _POINTS}
     legs = {name: getattr(clip, name) for name in ("feet", "extensions", "jerks")}
     legs = {name: own if own is None else own[:, rows] for name, own in legs.items()}
     return replace(clip, skins=(), **legs, **points)
+
+
+def _way(clip: LegMotion) -> np.ndarray:
+    """(3,), how far a loop goes in one cycle: as its hips do, or in a planted one as the feet that stand over its seam,
+    which are as far from themselves."""
+    hips = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
+    way = (hips[-1] - hips[0]) * (period_of(clip) / (clip.frame_count - 1))
+    if is_planted(clip):
+        stand = np.linalg.norm(_beside(clip.balls), axis=-1).max(axis=-1) <= EXACT * clip.size
+        ways = (clip.balls[:, -1] - clip.balls[:, 0])[stand] * (1.0, 1.0, 0.0)
+        ways = ways[np.linalg.norm(ways - way, axis=-1) <= _STILL * clip.size]
+        return ways.mean(axis=0) if len(ways) else way
+    return way
 
 
 def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:

@@ -7,7 +7,18 @@ from math import ceil
 import numpy as np
 
 from .anchors import Anchors, Flat, Lock
-from .clip import UP, LegMotion, across, applied, directions, same_way, turns_between, turns_by, vectors_of
+from .clip import (
+    UP,
+    LegMotion,
+    across,
+    applied,
+    directions,
+    knees_from,
+    same_way,
+    turns_between,
+    turns_by,
+    vectors_of,
+)
 from .contacts import BALL, HEEL, Ground, HeelAndBall, turns_to_heights, under
 from .curves import above, bridged, eased, frames_in, no_steeper, runs, smooth
 from .options import (
@@ -150,16 +161,10 @@ def knees_and_poles(
     sides: unit vectors (legs, T, 3) from the line of each captured leg to its knee; the smallest turn from there to the
     new line carries them along.
     """
-    first, second = clip.lengths[:, :1], clip.lengths[:, 1:]
     lines = ankles - hips
-    along = directions(lines)
-    sides = applied(turns_between(directions(clip.ankles - clip.hips), along), sides)
-    sides = directions(across(sides, along))
-    distances = np.clip(np.linalg.norm(lines, axis=2), np.abs(first - second) + 1e-12 * first, first + second)
-    forward = (first**2 - second**2 + distances**2) / (2.0 * distances)
-    aside = np.sqrt(np.maximum(first**2 - forward**2, 0.0))
-    knees = hips + along * forward[..., None] + sides * aside[..., None]
-    return knees, knees + sides * (POLE_DISTANCE * clip.reaches)[:, None, None]
+    sides = applied(turns_between(directions(clip.ankles - clip.hips), directions(lines)), sides)
+    ways, sides = knees_from(lines, sides, clip.lengths[:, None])
+    return hips + ways, hips + ways + sides * (POLE_DISTANCE * clip.reaches)[:, None, None]
 
 
 def captured_sides(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:

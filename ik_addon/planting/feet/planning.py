@@ -77,7 +77,7 @@ def body_shifts(
         shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
     shifts = shifts - _covering(falls, half)[:, None] * UP
-    calm = np.minimum(longest, _calm(clip, np.linalg.norm(offsets(), axis=2)))
+    calm = np.minimum(longest, calm_reaches(clip, np.linalg.norm(offsets(), axis=2), FASTER * fastest_bends(clip)))
     falls, _ = lowering(offsets(), calm, shortest)
     shifts = (
         shifts - _covering(np.minimum(falls, CALMING * clip.size), frames_in(clip.calm_time, clip.fps))[:, None] * UP
@@ -119,13 +119,17 @@ def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarra
     return (lines.swapaxes(1, 2) @ np.linalg.solve(both, excess.T[..., None]))[..., 0]
 
 
-def _calm(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
-    """(legs, T), the longest distances from hip to ankle with which no knee turns faster than `FASTER` allows; infinite
-    where none does. ways: (legs, T), as planned."""
-    captured = bends_of(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
-    steps = FASTER * np.abs(np.diff(captured)).max(axis=1, initial=0.0)
+def fastest_bends(clip: LegMotion) -> np.ndarray:
+    """(legs,), how far each knee bends or stretches in a frame at most, radians."""
+    bends = bends_of(clip, np.linalg.norm(clip.ankles - clip.hips, axis=2))
+    return np.abs(np.diff(bends)).max(axis=1, initial=0.0)
+
+
+def calm_reaches(clip: LegMotion, ways: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """(legs, T), the longest distances from hip to ankle with which no knee bends or stretches farther in a frame than
+    `most` (legs,); infinite where none does. ways: (legs, T), as planned."""
     planned = bends_of(clip, ways)
-    bends = np.array([no_steeper(own, step) for own, step in zip(planned, steps, strict=True)])
+    bends = np.array([no_steeper(own, step) for own, step in zip(planned, most, strict=True)])
     return np.where(bends > planned, ways_of(clip, bends), np.inf)
 
 

@@ -21,7 +21,7 @@ from ...bake.few_keys import (
     smooth_curve,
     stretches,
 )
-from .clip import directions
+from .clip import knees_from
 from .contacts import BALL, HEEL
 
 _AIR, _FLAT, _MOVING = 0, 3, 7
@@ -42,13 +42,12 @@ _SLOPE_TIME, _LONGEST = 1.0 / 30.0, 1.2
 class KeyOptions:
     """tolerance: leg lengths by which tips may be off. rotation: radians by which feet and body may. still: leg lengths
     that heel and ball may slide between keys while the other is up. align: CONTROL; LIMB, or POSE: the controls of a
-    limb, or all, have keys in the same frames. body: whether its keys are simplified too."""
+    limb, or all, have keys in the same frames."""
 
     tolerance: float = 0.005
     rotation: float = 0.026179938779914945
     still: float = 1e-4
     align: str = "CONTROL"
-    body: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +114,7 @@ class LimbTracks:
 
     def knees(self, hips: np.ndarray, ankles: np.ndarray, poles: np.ndarray) -> np.ndarray:
         """Where knees are, (n, 3), with their poles at these places."""
-        thigh, shin = self.lengths
-        line = ankles - hips
-        distance = np.clip(_lengths(line), abs(thigh - shin) + 1e-9, thigh + shin - 1e-9)[:, None]
-        along = directions(line)
-        ahead = (thigh**2 - shin**2 + distance**2) / (2.0 * distance)
-        side = poles - hips
-        side = directions(side - (side * along).sum(axis=1)[:, None] * along)
-        return hips + ahead * along + np.sqrt(np.maximum(thigh**2 - ahead**2, 0.0)) * side
+        return hips + knees_from(ankles - hips, poles - hips, self.lengths)[0]
 
     @cached_property
     def seen_knees(self) -> np.ndarray:
@@ -179,11 +171,6 @@ def simplified(
                 limb.pole, _pole_error(limb, hips[k], ankles[k], bounds), bounds, preferred[k]
             )
         yield
-    groups = {"LIMB": [{limb.foot, limb.pole} for limb in limbs], "POSE": [{*found}]}.get(options.align, [])
-    for group in ([track for track in found if track in own] for own in groups):
-        # Their curves stay the same.
-        every = {row for track in group for row in found[track].rows.tolist()}
-        found |= {track: found[track].with_keys(every) for track in group}
 
 
 def _free_curve(track: ControlTrack, error: Error, bounds: _Bounds, preferred: set[int]) -> KeyedCurve:
@@ -323,13 +310,13 @@ def _phase_slopes(track: ControlTrack, points: np.ndarray, first: int, last: int
     elif state != _AIR:
         # What carries the control may move, then the pivot does in the space of the channels.
         drift = 3.0 * local_slopes(track.standing(points[state])[stretch], 2)[::3]
-        slopes[:, :3] = drift - turning(track, own, slopes) @ points[state]
+        slopes[:, :3] = drift - _turning(track, own, slopes) @ points[state]
     return slopes
 
 
 _STEP = 1e-4
 
 
-def turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+def _turning(track: ControlTrack, numbers: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """How the rotation matrices (n, 3, 3) of numbers change with these slopes."""
     return (track.turns(numbers + _STEP * slopes) - track.turns(numbers - _STEP * slopes)) / (2.0 * _STEP)

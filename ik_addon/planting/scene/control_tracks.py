@@ -63,6 +63,12 @@ class KeyedControls:
         bones = [bone.name for bone in self.ob.pose.bones if bone.name not in known]
         return found + [Control(self.ob, name, turns=True) for name in bones]
 
+    @property
+    def by_hand(self) -> list[Control]:
+        """All of them, and the other bones of the armature but for those that the chains pose."""
+        posed, own = {bone.name for limb in self.limbs for bone in known_bones(limb.tip)}, {*self.all}
+        return [each for each in self.with_bones if each in own or each.bone not in posed]
+
     def limb_of(self, control: Control) -> LimbControls | None:
         """The limb whose hand or foot a control moves."""
         return next((limb for limb in self.limbs if limb.foot == control), None)
@@ -144,12 +150,10 @@ def frame_of(time: Times) -> Times:
 def numbers_at(control: Control, times: Sequence[float]) -> np.ndarray:
     """What the channels of a control hold at times of keys, (n, 6 or 7), location first; what no key sets is as it
     is."""
-    curves, columns = curves_of(control), []
-    for mode in (LOCATION, control.owner.rotation_mode):
-        for index, number in enumerate(raw_values(control.owner, mode)):
-            curve = curves.get((mode, index))
-            columns.append([curve.evaluate(time) for time in times] if curve else [number] * len(times))
-    return np.array(columns, float).T
+    found, columns = np.tile(held_by(control), (len(times), 1)), columns_of(control)
+    for key, curve in curves_of(control).items():
+        found[:, columns[key]] = [curve.evaluate(time) for time in times]
+    return found
 
 
 def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
@@ -160,20 +164,16 @@ def turned(mode: str, numbers: np.ndarray) -> np.ndarray:
 def track_of(control: Control, frames: range, worlds: np.ndarray, at_thirds: bool = False) -> ControlTrack:
     """What a control does at frames, at which it is at these places (T, 4, 4) in the world. at_thirds: between them
     too."""
-    times, mode, thirds = key_times(frames).astype(float), control.owner.rotation_mode, None
-    if at_thirds:
-        rows = np.arange(3 * len(times) - 2) / 3.0
-        thirds = numbers_at(control, np.interp(rows, np.arange(len(times)), times).tolist())
-    numbers = numbers_at(control, times.tolist()) if thirds is None else thirds[::3]
+    times, mode = key_times(frames).astype(float), control.owner.rotation_mode
+    rows = np.arange(0, 3 * len(times) - 2, 1 if at_thirds else 3) / 3.0
+    found = numbers_at(control, np.interp(rows, np.arange(len(times)), times).tolist())
+    numbers, thirds = (found[::3], found) if at_thirds else (found, None)
     local = np.tile(np.eye(4), (len(numbers), 1, 1))
     # What carries it is what is left of it, its own size taken off.
     local[:, :3, :3] = turned(mode, numbers[:, 3:]) * np.array(control.owner.scale)
     local[:, :3, 3] = numbers[:, :3]
     spaces = worlds @ np.linalg.inv(local)
-    if any(kind == mode for kind, _ in curves_of(control)):
-        return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
-    turn, thirds = turned(mode, numbers[:1, 3:]), None if thirds is None else thirds[:, :3]
-    return ControlTrack(numbers[:, :3], spaces, lambda rows: np.broadcast_to(turn, (len(rows), 3, 3)), thirds)
+    return ControlTrack(numbers, spaces, partial(turned, mode), thirds)
 
 
 def worlds_over(
@@ -202,7 +202,13 @@ def worlds_over(
     return {each: np.array(own) for each, own in rows.items()}
 
 
-def widths(control: Control) -> list[tuple[str, int]]:
-    """Mode and index of each column of `numbers_at`."""
+def columns_of(control: Control) -> dict[tuple[str, int], int]:
+    """By mode and index the columns of `numbers_at`."""
     modes = (LOCATION, control.owner.rotation_mode)
-    return [(mode, index) for mode in modes for index in range(channel_of(mode)[1])]
+    channels = [(mode, index) for mode in modes for index in range(channel_of(mode)[1])]
+    return {channel: column for column, channel in enumerate(channels)}
+
+
+def held_by(control: Control) -> np.ndarray:
+    """What the channels of a control hold now, (6 or 7,)."""
+    return np.concatenate([raw_values(control.owner, mode) for mode in (LOCATION, control.owner.rotation_mode)])

@@ -12,17 +12,15 @@ from ...authoring.placing import Control
 from ...bake.keys import SAME_TIME, keys_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import file_memory
-from ...rig.blender.rotations import LOCATION, raw_values
 from ...rig.data.undoing import all_or_nothing
-from ...rig.model.limb import known_bones
 from ...solvers import ChainError
 from ..feet.clip import vectors_of
 from ..feet.corrections import Sum, span_of
-from .control_tracks import KeyedControls, changeable_controls, frames_of_keys, key_time, numbers_at, widths
+from .control_tracks import KeyedControls, changeable_controls, frames_of_keys, held_by, key_time, numbers_at
 from .entries import control_name, corrections_of, step_of
 from .footprints import show_planned
 from .kept_keys import CORRECTIONS, UNCORRECTED, KeysOf, curves_of, keep, keep_record, kept, name_of, put_back, record
-from .keyed_moves import bring_back, keyed_moves
+from .keyed_moves import Moves, bring_back, keyed_moves
 from .laying import change_keys, laid_out, lay, measured
 
 _MOVED = 1e-5
@@ -122,33 +120,21 @@ def _lay(
     return lay(context, controls, clip, chosen) if chosen else ([], {})
 
 
-def _with_unkeyed(
-    controls: KeyedControls, keyed: Mapping[float, Mapping[Control, np.ndarray]], frame: float
-) -> dict[float, dict[Control, np.ndarray]]:
+def _with_unkeyed(controls: KeyedControls, keyed: Moves, frame: float) -> Moves:
     """What Auto Keying has keyed, and what was moved at a frame without a key."""
-    elsewhere = {own: dict(moved) for own, moved in keyed.items() if abs(own - frame) > SAME_TIME}
-    # Whoever keyed it may be at another frame by now. The chains pose bones of their own.
-    posed = {bone.name for limb in controls.limbs for bone in known_bones(limb.tip)}
-    here = [each for each in controls.with_bones if each in controls.all or each.bone not in posed]
-    moved = {each: _held(each) for each in here if not elsewhere and _is_moved(each, frame)}
-    for own in keyed.keys() - elsewhere.keys():
-        moved |= keyed[own]
-    return elsewhere | ({frame: moved} if moved else {})
-
-
-def _held(control: Control) -> np.ndarray:
-    """What the channels of a control hold now, (6 or 7,)."""
-    return np.concatenate([raw_values(control.owner, mode) for mode in (LOCATION, control.owner.rotation_mode)])
+    if any(abs(own - frame) > SAME_TIME for own in keyed):
+        # Whoever keyed it is at another frame by now.
+        return keyed
+    moved = {each: held_by(each) for each in controls.by_hand if _is_moved(each, frame)}
+    for own in keyed.values():
+        moved |= own
+    return {frame: moved} if moved else {}
 
 
 def _is_moved(control: Control, frame: float) -> bool:
-    """Whether the keyed channels of a control hold something else than their keys say."""
-    curves = curves_of(control)
-    keyed = [column for column, key in enumerate(widths(control)) if key in curves]
-    if not keyed:
-        return False
-    numbers, held = numbers_at(control, [key_time(frame)])[0, keyed], _held(control)[keyed]
-    return bool((np.abs(held - numbers) > _MOVED * np.maximum(1.0, np.abs(numbers))).any())
+    """Whether the channels of a control hold something else than their keys say."""
+    numbers = numbers_at(control, [key_time(frame)])[0]
+    return bool((np.abs(held_by(control) - numbers) > _MOVED * np.maximum(1.0, np.abs(numbers))).any())
 
 
 def _is_replaced(
@@ -190,10 +176,7 @@ def _key(control: Control) -> str:
 
 def _mark(control: Control) -> int:
     """A number that is another one where a key of a control is elsewhere."""
-    mark = 0
-    for curve in curves_of(control).values():
-        mark = crc32(keys_of(curve, ("co",))["co"].tobytes(), mark)
-    return mark
+    return crc32(b"".join(keys_of(curve, ("co",))["co"].tobytes() for curve in curves_of(control).values()))
 
 
 def move_step(

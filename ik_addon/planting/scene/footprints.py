@@ -140,13 +140,14 @@ def is_corrected(kept: Footprint) -> bool:
 
 def footprint_over(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
     """The footprint of a stance: of the leg's footprints the one that shares most of its frames."""
+    shared = {ob: shared_by(new_footprint(ob), first, last) for ob in footprints_of(tip)}
+    best = max(shared, key=lambda ob: shared[ob], default=None)
+    return best if best is not None and shared[best] > 0 else None
 
-    def shared(ob: bpy.types.Object) -> int:
-        kept = new_footprint(ob)
-        return min(last, kept.last) - max(first, kept.first) + 1
 
-    best = max(footprints_of(tip), key=shared, default=None)
-    return best if best is not None and shared(best) > 0 else None
+def shared_by(kept: Footprint, first: int, last: int) -> int:
+    """How many frames a footprint shares with a stance, if any."""
+    return min(last, kept.last) - max(first, kept.first) + 1
 
 
 def footprints_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Object]:

@@ -62,19 +62,16 @@ def put_keys(ob: bpy.types.Object, keys: Mapping[str, bytes]) -> None:
 
 def kept(ob: bpy.types.Object, what: str) -> KeysOf:
     """What the action that an object plays keeps of the object's own keys."""
-    clip = playing_clip(ob)
-    known = _read(clip.action, what).get(str(clip.slot), {}) if clip else {}
+    known = record(ob, what).get(_slot_of(ob), {})
     return {name: decompress(b64decode(text)) for name, text in known.items()}
 
 
 def keep(ob: bpy.types.Object, what: str, keys: Mapping[str, bytes | None]) -> None:
     """Let that action keep these keys of the object beside those that it keeps already; None: nothing of an F-Curve."""
-    clip = playing_clip(ob)
-    if clip is not None and keys:
-        slots, slot = _read(clip.action, what), str(clip.slot)
-        texts = {name: b64encode(compress(own)).decode() if own is not None else "" for name, own in keys.items()}
-        slots[slot] = {name: text for name, text in (slots.get(slot, {}) | texts).items() if text}
-        keep_record(ob, what, {slot: own for slot, own in slots.items() if own})
+    slots, slot = record(ob, what), _slot_of(ob)
+    texts = {name: b64encode(compress(own)).decode() if own is not None else "" for name, own in keys.items()}
+    slots[slot] = {name: text for name, text in (slots.get(slot, {}) | texts).items() if text}
+    keep_record(ob, what, {slot: own for slot, own in slots.items() if own})
 
 
 def put_back(ob: bpy.types.Object, what: str) -> None:
@@ -93,7 +90,12 @@ def forget_kept(action: bpy.types.Action) -> None:
 def record(ob: bpy.types.Object, what: str) -> dict:
     """What the action that an object plays remembers under a name; empty: nothing."""
     clip = playing_clip(ob)
-    return _read(clip.action, what) if clip else {}
+    try:
+        found = json.loads(getattr(clip.action, what) or "{}") if clip else {}
+    except ValueError:
+        # Somebody else wrote it.
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def keep_record(ob: bpy.types.Object, what: str, told: Mapping) -> None:
@@ -103,10 +105,6 @@ def keep_record(ob: bpy.types.Object, what: str, told: Mapping) -> None:
         setattr(clip.action, what, text)
 
 
-def _read(action: bpy.types.Action, what: str) -> dict:
-    try:
-        found = json.loads(getattr(action, what) or "{}")
-    except ValueError:
-        # Somebody else wrote it.
-        return {}
-    return found if isinstance(found, dict) else {}
+def _slot_of(ob: bpy.types.Object) -> str:
+    clip = playing_clip(ob)
+    return str(clip.slot) if clip else ""

@@ -27,8 +27,8 @@ def are_remembered(ob: bpy.types.Object) -> bool:
 
 
 def remember_keys(ob: bpy.types.Object) -> None:
-    """Remember the keys of an armature object's controls as they are."""
-    now = keys_now(keyed_controls(ob).all)
+    """Remember the keys of an armature object's controls and other bones as they are."""
+    now = keys_now(keyed_controls(ob).by_hand)
     file_memory.keys[ob.session_uid] = {_id(owner): keys for owner, keys in now.items()}
 
 
@@ -37,21 +37,22 @@ Moves = dict[float, dict[Control, np.ndarray]]
 
 
 def keyed_moves(ob: bpy.types.Object, controls: KeyedControls) -> tuple[Moves, list[float]]:
-    """Where keys of captured controls are new, or have other values than are remembered: moves; or, where keys were
-    edited as well, at frames at which the scene has not been since, or some are gone, no move and all of the frames.
+    """Where keys of captured controls and bones are new, or have other values than are remembered: moves; or, where
+    keys were edited as well, at frames at which the scene has not been since, or some are gone, no move and all of the
+    frames.
     """
     is_captured = is_planted(ob) or bool(record(ob, FEW_KEYS) or record(ob, CORRECTIONS))
-    found: Moves = {}
-    is_edited = False
-    for owner, now in keys_now(controls.all).items() if are_remembered(ob) else ():
+    own, found, is_edited = {*controls.all}, Moves(), False
+    for owner, now in keys_now(controls.by_hand).items() if are_remembered(ob) else ():
         before = _remembered(ob, owner)
         is_edited |= not before.keys() <= now.keys()
-        for control in (each for each in controls.all if each.ob == owner):
+        for control in (each for each in controls.by_hand if each.ob == owner):
             names = [*map(name_of, curves_of(control).values())]
             # Auto Keying may key channels that had no keys, as they were; and Blender may set handles of others anew.
             pairs = [(_places(before, name), _places(now, name)) for name in names if now[name] != before.get(name)]
             times = sorted({time for old, new in pairs for time, _ in new.items() - old.items()})
-            if not before.keys() & {*names} or not (is_captured or all(_is_dense(old, times) for old, _ in pairs)):
+            is_known = (is_captured and control in own) or all(_is_dense(old, times) for old, _ in pairs)
+            if not before.keys() & {*names} or not is_known:
                 # As ever, what nobody captured.
                 continue
             is_edited |= not all(map(_is_visited, times)) or any(old.keys() - new.keys() for old, new in pairs)

@@ -13,8 +13,8 @@ from ...bake.stepping import finish
 from ...rig.blender.rotations import numbers_of, quaternions_of
 from ...solvers.arrays import multiply, quaternions
 from ..feet.clip import turns_by, vectors_of
-from ..feet.corrections import Bump, Legs, Sum, span_of
-from .control_tracks import KeyedControls, frame_of, key_time, numbers_at, track_of, turned, widths, worlds_over
+from ..feet.corrections import Bump, Sum, given_by_body, short_limbs, span_of
+from .control_tracks import KeyedControls, columns_of, frame_of, key_time, numbers_at, track_of, turned, worlds_over
 from .curve_edits import edit_curves
 from .footprints import show_corrected
 from .kept_keys import UNCORRECTED, curves_of, keep, keys_now
@@ -60,7 +60,7 @@ class Laid:
 
     control: Control
     bump: Bump
-    asks: bool = False
+    asks: bool
 
 
 def measured(
@@ -83,6 +83,10 @@ _NO_TURN = 1e-5
 """Radians that are rounding."""
 
 
+_ABRUPT = 0.1
+"""Seconds: what a contact lets fade in less is a jump to the eye."""
+
+
 def laid_out(
     context: bpy.types.Context, controls: KeyedControls, clip: range, entries: Sequence[tuple[Control, dict]]
 ) -> tuple[Carried, list[Laid]]:
@@ -98,6 +102,7 @@ def laid_out(
     for (control, own), span, (first, last) in zip(entries, spans, ends, strict=True):
         found.append(Laid(control, _bump(carried, control, own, span), own["body"]))
         own["span"] = [floor(first), ceil(last)]
+        own["abrupt"] = min(span[1] - span[0], span[3] - span[2]) < min(_ABRUPT, own["fade"]) * fps
     return carried, found
 
 
@@ -118,15 +123,14 @@ def lay(
     body's among them if it gives; and the limbs that are short of their controls, each with the frame where most."""
     carried, laid = laid_out(context, controls, clip, entries)
     given, short = _reached(context, controls, clip, carried, laid)
-    bumps: dict[Control, list[Bump]] = {}
-    for own in (*laid, *given):
-        bumps.setdefault(own.control, []).append(own.bump)
-    for owner, keys in keys_now(bumps).items():
-        keep(owner, UNCORRECTED, keys)
+    bumps: dict[Control, list[Bump]] = {controls.body: given} if controls.body and given else {}
     for own in laid:
+        bumps.setdefault(own.control, []).append(own.bump)
         limb = controls.limb_of(own.control)
         if limb is not None and own.bump.last > own.bump.first:
             show_corrected(limb.tip, round(own.bump.first), round(own.bump.last), Matrix(own.bump.rigid))
+    for owner, keys in keys_now(bumps).items():
+        keep(owner, UNCORRECTED, keys)
     for control, own in bumps.items():
         change_keys(clip, carried, control, Sum(own))
     return [*bumps], short
@@ -134,7 +138,7 @@ def lay(
 
 def _reached(
     context: bpy.types.Context, controls: KeyedControls, clip: range, carried: Carried, laid: Sequence[Laid]
-) -> tuple[list[Laid], dict[str, int]]:
+) -> tuple[list[Bump], dict[str, int]]:
     """How the body gives for each correction of a foot that asks for it, so that all legs reach; and the limbs that are
     short all the same, each with the frame at which it is so most."""
     body, moved = controls.body, {own.control for own in laid}
@@ -143,43 +147,37 @@ def _reached(
     if not moved & {body, *(limb.foot for limb in limbs)}:
         return [], {}
     seen = finish(captured(context, [limb.tip for limb in limbs], None, carried.window, solved=True, at_feet=True)).clip
-    below = Legs(np.array(carried.window, float), seen.ankles, seen.ankles - seen.hips, seen.reaches)
-    offsets, asking = below.offsets.copy(), range(len(legs or limbs)) if body and curves_of(body) else ()
+    frames, offsets = np.array(carried.window, float), seen.ankles - seen.hips
     if body in moved:
         added = Sum([own.bump for own in laid if own.control == body])
-        shift = added.carries(below.frames, carried.places(body, below.frames), seen.hips)
+        shift = added.carries(frames, carried.places(body, frames), seen.hips)
         offsets -= shift * np.array([limb.on_body for limb in limbs])[:, None, None]
+    asking = [*range(len(legs or limbs))] if body and curves_of(body) else []
     feet = [(k, own) for k, limb in enumerate(limbs) for own in laid if own.control == limb.foot]
-    asked = [(k, own.bump) for k, own in feet if own.asks and k in asking]
-    given = [Laid(body, bump) for bump in below.given(offsets, asked, asking)] if asked else []
-    for k, own in feet:
-        if not own.asks or k not in asking:
-            offsets[k] += own.bump.moves(below.frames, seen.ankles[k])
-    rigid = {k: limb.tip.name for k, limb in enumerate(limbs) if limb.tip.analytic_ik_reach != "STRETCH"}
-    short = {k: row for k, row in below.short(offsets).items() if k in rigid}
-    return given, {rigid[k]: carried.window[row] for k, row in short.items()}
+    given = given_by_body(seen, frames, offsets, [(k, own.bump, own.asks and k in asking) for k, own in feet], asking)
+    short = {limbs[k].tip: carried.window[row] for k, row in short_limbs(seen, offsets).items()}
+    return given, {tip.name: frame for tip, frame in short.items() if tip.analytic_ik_reach != "STRETCH"}
 
 
 def change_keys(clip: range, carried: Carried, control: Control, added: Sum) -> None:
     """Change the keys of a control, and add some where a correction begins, is whole, and ends. clip: its frames."""
-    curves, mode = curves_of(control), control.owner.rotation_mode
+    columns, mode = columns_of(control), control.owner.rotation_mode
 
     def holds(times: np.ndarray) -> np.ndarray:
         frames = frame_of(times)
         return added.holds(frames) & (frames > clip[0] - 1e-6) & (frames < clip[-1] + 1e-6)
 
-    def corrected(times: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        frames, found = frame_of(times), numbers.copy()
+    def more(times: np.ndarray) -> np.ndarray:
+        frames, numbers = frame_of(times), numbers_at(control, times.tolist())
         spaces, places = carried.at(control, frames)[:, :3, :3], carried.places(control, frames, numbers)
         moves, turns = added.moves(frames, places), added.turns(frames)
-        found[:, :3] += np.linalg.solve(spaces, moves[..., None])[..., 0]
+        turned = numbers[:, 3:]
         if np.any(turns):
-            found[:, 3:] = _turned(np.linalg.solve(_axes(spaces), turns[..., None])[..., 0], numbers[:, 3:], mode)
-        return found
+            turned = _turned(np.linalg.solve(_axes(spaces), turns[..., None])[..., 0], turned, mode)
+        return np.hstack((np.linalg.solve(spaces, moves[..., None])[..., 0], turned - numbers[:, 3:]))
 
     extra = key_time(added.knots[(clip[0] <= added.knots) & (added.knots <= clip[-1])])
-    columns = [curves.get(key) for key in widths(control)]
-    edit_curves(columns, lambda times: numbers_at(control, times.tolist()), corrected, holds, extra)
+    edit_curves({columns[key]: curve for key, curve in curves_of(control).items()}, more, holds, extra)
 
 
 def _axes(spaces: np.ndarray) -> np.ndarray:

@@ -15,12 +15,10 @@ from ...rig.blender.file_memory import MovedStep, file_memory
 from ...rig.blender.rotations import array_of
 from ...rig.blender.sampling import not_simple, time_is_plain
 from ...rig.data.records import footprint_of
-from ..feet.curves import runs
 from .control_tracks import KeyedControls, keyed_controls
 from .correcting import keep_below, keys_below, move_step
-from .footprints import is_corrected, is_current, numbers_of, place_of
+from .footprints import is_corrected, is_current, numbers_of, place_of, shared_by
 from .kept_keys import keys_now, put_keys
-from .limbs import keyed_contacts
 from .sources import kept_settings
 
 _SAME = 1e-6
@@ -76,14 +74,8 @@ def _step_of(scene: bpy.types.Scene, empty: bpy.types.Object) -> tuple[KeyedCont
     if not time_is_plain(scene) or not_simple(control.ob, control.bone):
         return None
     frames = range(*settings["frames"])
-    contacts = keyed_contacts(tip, frames)
-    steps = runs(contacts.any(axis=0)) if contacts is not None else []
-
-    def shared(step: tuple[int, int]) -> int:
-        return min(frames[step[1]], kept.last) - max(frames[step[0]], kept.first) + 1
-
-    own = max(steps, key=shared, default=None)
-    return (controls, control, frames, frames[own[0]]) if own is not None and shared(own) > 0 else None
+    own = max(controls.stances_of(control, frames), key=lambda step: shared_by(kept, *step), default=None)
+    return (controls, control, frames, own[0]) if own is not None and shared_by(kept, *own) > 0 else None
 
 
 def _before(empty: bpy.types.Object, ob: bpy.types.Object, control: Control, shown: Matrix) -> MovedStep:

@@ -294,7 +294,9 @@ def _planned(stage: Stage, name: str, options: Options, footprints: Footprints, 
     if is_wanted:
         return stage.ground.put_back(clip, made)
     if clip.extensions is None and stands_already(clip, made, stage.sole):
-        raise StaysAsItIsError(messages.FEET_STAND_ALREADY(armature=name))
+        still = not np.ptp(np.concatenate((clip.hips, clip.ankles, clip.balls)), axis=1).any()
+        why = messages.FEET_NEVER_MOVE if still else messages.FEET_STAND_ALREADY
+        raise StaysAsItIsError(why(armature=name))
     worse = worse_by(clip, made, stage.sole, heights is None, options.limits)
     if worse:
         words = ((_WORSE[each.figure], each) for each in worse)

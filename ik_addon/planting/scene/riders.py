@@ -159,7 +159,7 @@ def riders_of(
             hangs = any(own == ob and each.name in moving for own, each in carriers(other, bone))
             if other != ob and not hangs and not any(each.ob == other for each in placed):
                 found.append(Control(other, bone, turns=True))
-    hips, others = Control(ob, carrier.name, turns=True), [each for each in dict.fromkeys(found) if _rides(each)]
+    hips, others = Control(ob, carrier.name, turns=True), [each for each in dict.fromkeys(found) if rides(each)]
     riders, unkeyed = Riders(hips, others, _spines_of(carrier, tips), {}), {}
     for control in (hips, *riders.moving):
         animated = set(animated_paths(control.ob))
@@ -204,7 +204,7 @@ def _path(control: Control, mode: str) -> str:
     return channel_path(control.bone, mode) if control.bone else channel_of(mode)[0]
 
 
-def _rides(control: Control) -> bool:
+def rides(control: Control) -> bool:
     """Whether keys move it, and nothing else does."""
     names = [control.bone, *(bone.name for bone in control.owner.children_recursive)] if control.bone else [""]
     if goes_along(control) or not has_keys(control.ob, names):

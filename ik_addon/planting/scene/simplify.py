@@ -2,7 +2,7 @@
 taken off with corrections while a clip is planted again, and put on after."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import TypeVar
 
 import bpy
@@ -11,7 +11,7 @@ import numpy as np
 from ... import messages
 from ...authoring.placing import Control
 from ...bake.few_keys import KeyedCurve
-from ...bake.keys import key_times, times_of, write_curve
+from ...bake.keys import divide, key_times, times_of, write_curve
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.file_memory import forget, remember
@@ -24,21 +24,19 @@ from ..feet.simplifying import KNEES, ControlTrack, FoundKeys, KeyOptions, LimbT
 from .control_tracks import (
     KeyedControls,
     changeable_controls,
+    columns_of,
     frames_of_keys,
     keyed_controls,
     track_of,
-    widths,
     worlds_over,
 )
 from .correcting import without_corrections
 from .entries import corrections_of
 from .kept_keys import ALL_KEYS, FEW_KEYS, curves_of, keep, keep_record, keys_now, put_back, record
-from .limbs import keyed_contacts
+from .limbs import FEWEST, keyed_contacts
 from .reading import captured
 from .sources import is_planted
 
-_FEWEST = 3
-"""Keys that a control has to have for some of them to be left out."""
 _TRIES = (1.0, 0.7, 0.45)
 """Parts of the tolerance that is asked of the fit: Blender may show more than it told."""
 _JOINTS = 10.0
@@ -70,9 +68,9 @@ def _simplified(
     context: bpy.types.Context, ob: bpy.types.Object, controls: KeyedControls, over: range, options: KeyOptions
 ) -> Steps[dict]:
     """In steps: the same for controls that have all keys, and no corrections. Comes to the report."""
-    if len(over) < _FEWEST:
+    if len(over) < FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
-    chosen = [each for each in controls.all if _is_keyed(each, over) and (options.body or each != controls.body)]
+    chosen = [each for each in controls.all if _is_keyed(each, over)]
     if not chosen:
         raise ChainError(messages.NO_KEYS_ON_CONTROLS(armature=ob.name))
     before = yield from part_of(_seen(context, controls, over), 0, 4)
@@ -90,9 +88,15 @@ def _simplified(
         found: FoundKeys = {}
         for _ in simplified(found, limbs, tracks.get(controls.body), before.fps, asked):
             yield len(over) // 2, len(over)
-        for control, track in tracks.items():
-            if track in found:
-                _write(control, found[track], over)
+        curves = {control: found[track] for control, track in tracks.items() if track in found}
+        for control, curve in curves.items():
+            _write(control, curve, over)
+        groups = {"LIMB": [(limb.foot, limb.pole) for limb in controls.limbs], "POSE": [controls.all]}
+        for group in ([each for each in own if each in curves] for own in groups.get(options.align, [])):
+            rows = np.unique(np.concatenate([curves[each].rows for each in group])) if group else []
+            for curve in (curve for each in group for curve in curves_of(each).values()):
+                divide(curve, key_times(over)[rows].astype(float))
+                curve.update()
         tag_pose(ob)
         after = yield from part_of(_seen(context, controls, over), 3, 4)
         report = _report(ob, controls, before, after, limbs, over, had)
@@ -129,16 +133,15 @@ def back_to_all_keys(controls: KeyedControls) -> None:
 def simplified_as(ob: bpy.types.Object) -> tuple[range, KeyOptions] | None:
     """Over which frames, and with which options, there are few keys; None: there are all."""
     known = record(ob, FEW_KEYS)
-    if not known:
-        return None
-    return range(*known["frames"]), KeyOptions(**{each.name: known[each.name] for each in fields(KeyOptions)})
+    options = {name: known[name] for name in known.keys() & KeyOptions.__dataclass_fields__.keys()}
+    return (range(*known["frames"]), KeyOptions(**options)) if known else None
 
 
 def _is_keyed(control: Control, frames: range) -> bool:
     """Whether a control has keys of its location that some could be left out of."""
     first, *_, last = key_times(frames)
     curves = [curve for (mode, _), curve in curves_of(control).items() if mode == "LOCATION"]
-    return any(((first - 0.5 <= times) & (times <= last + 0.5)).sum() >= _FEWEST for times in map(times_of, curves))
+    return any(((first - 0.5 <= times) & (times <= last + 0.5)).sum() >= FEWEST for times in map(times_of, curves))
 
 
 def _count(control: Control) -> int:
@@ -162,20 +165,18 @@ def _limb_tracks(
 ) -> list[LimbTracks]:
     points, found = _points(clip, sole_of(clip)), []
     for k, limb in enumerate(controls.limbs):
-        keyed = keyed_contacts(limb.tip, frames)
-        body = tracks.get(controls.body)
+        keyed, above = keyed_contacts(limb.tip, frames), known_bones(limb.tip)[0].parent_recursive
         found.append(
             LimbTracks(
                 foot=tracks.get(limb.foot),
-                pole=tracks.get(limb.pole) if limb.pole else None,
+                pole=tracks.get(limb.pole),
                 hips=clip.hips[k],
                 ankles=clip.ankles[k],
                 poles=worlds[limb.pole][:, :3, 3] if limb.pole else clip.knees[k],
                 lengths=clip.lengths[k],
                 points=points[k],
                 contacts=np.zeros((2, len(frames)), bool) if keyed is None else keyed,
-                on_body=body is not None
-                and controls.body.bone in {bone.name for bone in known_bones(limb.tip)[0].parent_recursive},
+                on_body=controls.body in tracks and controls.body.bone in {bone.name for bone in above},
             )
         )
     return found
@@ -188,13 +189,10 @@ def _points(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
 
 def _write(control: Control, curve: KeyedCurve, frames: range) -> None:
     """Key what was found in place of the keys over these frames."""
-    times, columns = key_times(frames), {key: column for column, key in enumerate(widths(control))}
-    own, step = times[curve.rows].astype(float), float(times[1] - times[0])
+    times, columns = key_times(frames).astype(float), columns_of(control)
     for key, fcurve in curves_of(control).items():
-        column = columns[key]
-        if column < curve.numbers.shape[1]:
-            slopes = curve.slopes[..., column] / step
-            write_curve(fcurve, own, curve.numbers[:, column], slopes, (float(times[0]), float(times[-1])))
+        slopes = curve.slopes[..., columns[key]] / (times[1] - times[0])
+        write_curve(fcurve, times[curve.rows], curve.numbers[:, columns[key]], slopes, (times[0], times[-1]))
 
 
 def _report(

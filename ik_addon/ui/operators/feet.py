@@ -82,12 +82,18 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        from ...planting.scene.footprints import footprints_of
+
         curves = [ob for ob in context.view_layer.objects if ob.type == "CURVE" and ob.select_get()]
         if len(curves) == 1:
             self.path = curves[0].name
             if not self.properties.is_property_set("clips"):
                 # Not all that a character can do goes along a curve, such as kicks.
                 self.clips = "CURRENT"
+        if not self.properties.is_property_set("footprints"):
+            # Those that there are would stay behind.
+            tips = all_tips(chain_armature(context))
+            self.footprints = any(footprint for tip in tips for footprint in footprints_of(tip))
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -52,9 +52,11 @@ def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 
 def neither_live_nor_unrigged(context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without live chains lacks, unless it moves and has no chain at all: then it is rigged first."""
+    """What an armature without live chains lacks; one without any chain is rigged first, if it has an action."""
+    if all_tips(ob) or native_tips(ob):
+        return none_live(context, ob)
     moves = ob.animation_data is not None and ob.animation_data.action is not None
-    return "" if moves and not all_tips(ob) else none_live(context, ob)
+    return "" if moves else messages.NO_ACTION_TO_PLANT(armature=ob.name)
 
 
 def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) -> str:

@@ -212,12 +212,7 @@ They are joined where the same feet stand, and these stay"""
 
         report = yield from clips_joined(context, ob, self.clip, self.body)
         (first, last), distance = report["frames"], _length(context, report["difference"])
-        self.level, jerk = "WARNING" if report["jerk"] else "INFO", ""
-        if report["jerk"]:
-            jerk = messages.JOINED_JERK(**report["jerk"])
-        return messages.JOINED(
-            clip=self.clip, frame=report["joint"][0], first=first, last=last, distance=distance, jerk=jerk
-        )
+        return messages.JOINED(clip=self.clip, frame=report["joint"][0], first=first, last=last, distance=distance)
 
 
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:

@@ -100,8 +100,8 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
     for tip, frame in short_limbs(ob).items():
         _draw_doubt(column, context, messages.SHORT_LIMB(tip=tip, frame=frame), frame)
     for why, frames in plain_keys(ob).items():
-        words = messages.PLAIN_KEYS(frames=", ".join(map(range_words, ranges(frames, 1))), why=why)
-        _draw_doubt(column, context, words, frames[0])
+        where = ", ".join(range_words(own, short=True) for own in ranges(frames, 1))
+        _draw_doubt(column, context, messages.PLAIN_KEYS(frames=where, why=why), frames[0])
 
 
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
@@ -146,11 +146,11 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
             first = chain["pop_frames"][0][0]
             _draw_doubt(layout, context, messages.KNEE_MAY_POP(tip=chain["tip"], frame=first), first)
     shift, longest = length_words(context.scene, report["body_shift"]), max(each["length"] for each in report["chains"])
-    words = messages.BODY_MOVED(bone=report["body"], shift=shift, part=report["body_shift"] / longest)
-    if report["body_shift"] > _FAR * longest:
-        _draw_doubt(layout, context, words, report["body_frame"])
+    moved = {"bone": report["body"], "shift": shift, "part": report["body_shift"] / longest}
+    if moved["part"] > _FAR:
+        _draw_doubt(layout, context, messages.BODY_MOVED_FAR(**moved), report["body_frame"])
     else:
-        draw_sentence(layout, context, words, "DOT")
+        draw_sentence(layout, context, messages.BODY_MOVED(**moved), "DOT")
     if report["ground_speed"]:
         speed = length_words(context.scene, report["ground_speed"])
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")

@@ -66,15 +66,18 @@ def correct() -> float | None:
     moved = manager.operators[-1].name if manager.operators else ""
     last = manager.operator_properties_last(f"analytic_ik.{_APPLY}")
     options = {key: getattr(last, key) for key in ("fade", "body")} if last else {}
-    window = next(iter(manager.windows), None)
-    with context.temp_override(window=window) if window else context.temp_override():
+    with context.temp_override(window=next(iter(manager.windows), None)):
         ob = chain_armature(context)
-        try:
-            getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
-        except RuntimeError as error:
-            if ob is not None:
-                _stay_keys(ob, [*keyed_moves(ob, keyed_controls(ob))[0]], str(error).removeprefix("Error: ").strip())
-                remember_keys(ob)
+        frames = [*keyed_moves(ob, keyed_controls(ob))[0]] if ob is not None else []
+        # The move may have been undone by now.
+        if frames:
+            try:
+                getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
+            except RuntimeError as error:
+                _stay_keys(ob, frames, str(error).removeprefix("Error: ").strip())
+        if ob is not None:
+            # At once: what is keyed before the next update is the next move.
+            remember_keys(ob)
     return None
 
 

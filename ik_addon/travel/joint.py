@@ -1,0 +1,388 @@
+"""The frames at which one clip goes on as another, and how what is apart there fades.
+
+All of the second clip is moved as a whole over the ground: the map of a path, which is one at a joint. What is still
+apart fades. A foot that stands in both passes its part once it is in the air, so its stance stays where it is; one that
+stands in the second alone lands first.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import bpy
+import numpy as np
+
+from .. import messages
+from ..authoring.placing import Control
+from ..planting.feet.anchors import standing
+from ..planting.feet.clip import UP, LegMotion, applied, turns_by, vectors_of
+from ..planting.feet.curves import eased, frames_in
+from ..planting.feet.options import Options
+from ..planting.feet.planning import CALMING, FASTER, body_shifts, calm_reaches, fastest_bends
+from ..planting.feet.walk import STEP_TIME, Walk
+from ..planting.scene.reading import Leg
+from ..rig.blender.rotations import LOCATION, SCALE, continuous, matrices_of, quaternions_of, turns_in
+from ..rig.model.order import live_tips
+from ..solvers import ChainError
+from ..solvers.arrays import quaternions
+from .keying import Channels, Film, Rows
+from .loop import foot_poses, path_to
+
+NEAR = 2.0
+"""Seconds from the end of the first clip, and from the beginning of the second, in which they are joined; at most half
+of either. And in which all has faded."""
+SPEED_TIME = 0.1
+"""Seconds over which a difference in speed counts as the difference in place that it makes."""
+BRAKE_TIME = 0.25
+"""Seconds in which a difference in speed fades, but for feet."""
+FASTER_STEP, FASTER_TURN = 1.3, 1.5
+"""Times as far as in either clip that a foot may go in a frame, and that a bone may turn."""
+
+_STEP, _TURN = 1e-3, 2e-3
+"""How far a foot may go in a frame in any case, parts of a leg, and how far a bone may turn, radians."""
+_STRAIGHT = 0.99
+"""Part of its length to which a leg may stretch that is no straighter in either clip."""
+_OFF = 1e-4
+"""Part of its length by which a leg may miss its foot."""
+_FAR = 0.01
+"""The same that is as bad as what is twice too fast."""
+_MOST, _KEPT = 300, 4.0
+"""So many joints are looked at. Times as much as what fades counts what a foot keeps to the end."""
+_SHORTEST_LANDING = 0.1
+"""Seconds in which a foot lands at least."""
+
+Refused = tuple[float, str]
+"""How many times as much as it may be something is, and the sentence that says so."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """row, following: of the first clip and the second, which are one. walk: the second. move: (4, 4), that of it over
+    the ground. apart: the mean distance of joints, world units.
+
+    fade: frames in which all but feet fades. passes: of each leg the rows of the second clip from which to which its
+    foot passes its part. stands, lands: (legs,) bool, which feet stand in both, and in the second alone.
+    """
+
+    row: int
+    following: int
+    walk: Walk
+    move: np.ndarray
+    apart: float
+    fade: int
+    passes: Sequence[tuple[int, int]]
+    stands: np.ndarray
+    lands: np.ndarray
+
+    def joined(self, before: Sequence, after: Sequence) -> list:
+        """Rows of both clips, as they are."""
+        return [*before[: self.row + 1], *after[self.following + 1 :]]
+
+    def film(self, before: Film, after: Film) -> Film:
+        """Both clips, as they are."""
+        (worlds, poses, channels) = (
+            {key: self.joined(rows, getattr(after, name)[key]) for key, rows in getattr(before, name).items()}
+            for name in ("worlds", "poses", "channels")
+        )
+        worlds, poses = ({key: np.array(rows) for key, rows in each.items()} for each in (worlds, poses))
+        start = before.frames.start
+        return Film(before.ob, range(start, start + len(worlds[before.ob])), worlds, poses, channels)
+
+    def contacts(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Those (legs, 2, T) of both clips; none of a foot until it has landed."""
+        contacts = np.array(self.joined(before.T, after.T)).T
+        for leg in np.flatnonzero(self.lands):
+            contacts[leg, :, self.row + 1 : self.row + self.passes[leg][1] - self.following] = False
+        return contacts
+
+    def left(self, leg: int | None, apart: np.ndarray, faster: np.ndarray) -> np.ndarray:
+        """What is left, (n, k), of a difference (k,) at the joint, and of one in speed. leg: of a foot; None: of all
+        else."""
+        rows = np.arange(self.following, self.walk.clip.frame_count)
+        start, end = (self.following, self.following + self.fade) if leg is None else self.passes[leg]
+        brake = end - self.following
+        if leg is None:
+            brake = min(brake, frames_in(BRAKE_TIME, self.walk.clip.fps))
+        elif self.stands[leg]:
+            brake = 0
+        elif not self.lands[leg]:
+            brake = next((first for first, *_ in self.walk.stops[leg] if first > self.following), rows[-1]) - rows[0]
+        t, u = (
+            np.clip((rows - first) / max(count, 1), 0.0, 1.0)[:, None]
+            for first, count in ((start, end - start), (self.following, brake))
+        )
+        return (1.0 + 2.0 * t) * (1.0 - t) ** 2 * apart + brake * u * (1.0 - u) ** 2 * faster
+
+    def passed(self, before: np.ndarray, after: np.ndarray, leg: int | None) -> np.ndarray:
+        """Poses (T, 4, 4) in the world, of the second clip where it goes on from the first. leg: of a foot."""
+        before, later = before[: self.row + 1], self.move @ after[self.following :]
+        places, turns, own = later[:, :3, 3], matrices_of(turns_in(later)), matrices_of(turns_in(before[-2:]))
+        pivots = places
+        if leg is not None:
+            pivots = applied(self.move[:3, :3], self.walk.feet[leg, self.following :]) + self.move[:3, 3]
+        faster = vectors_of(own[1] @ own[0].T) - vectors_of(turns[1] @ turns[0].T)
+        spins = turns_by(self.left(leg, vectors_of(own[1] @ turns[0].T), faster))
+        moved = pivots + applied(spins, places - pivots)
+        faster = (before[-1] - before[-2])[:3, 3] - (places[1] - places[0])
+        later[:, :3, 3] = moved + self.left(leg, before[-1, :3, 3] - moved[0], faster)
+        later[:, :3, :3] = spins @ later[:, :3, :3]
+        return np.concatenate((before, later[1:]))
+
+    def channels(self, before: Sequence[Channels], after: Sequence[Channels], fades: bool) -> Rows:
+        """What those channels of a control hold that change. fades: so that the second clip goes on from the first."""
+        found = {}
+        for mode in before[0]:
+            own, later = (np.array([row[mode] for row in rows], float) for rows in (before, after))
+            own, later = own[: self.row + 1], later[self.following :]
+            if mode in (LOCATION, SCALE):
+                faster = (own[-1] - own[-2]) - (later[1] - later[0])
+                later = later + fades * self.left(None, own[-1] - later[0], faster)
+            else:
+                ends, turns = (matrices_of(quaternions_of(each, mode)) for each in (own[-2:], later))
+                faster = vectors_of(ends[0].T @ ends[1]) - vectors_of(turns[0].T @ turns[1])
+                turns = turns @ turns_by(fades * self.left(None, vectors_of(turns[0].T @ ends[1]), faster))
+                later = continuous(quaternions(turns), mode, own[-1])
+            numbers = np.concatenate((own, later[1:]))
+            if (numbers != numbers[0]).any():
+                found[mode] = [tuple(each) for each in numbers.tolist()]
+        return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two clips as they are seen. hips: what carries the legs. names: of the clips."""
+
+    walks: tuple[Walk, Walk]
+    films: tuple[Film, Film]
+    hips: bpy.types.PoseBone
+    legs: Sequence[Leg]
+    names: tuple[str, str]
+
+    @property
+    def clips(self) -> tuple[LegMotion, LegMotion]:
+        """The legs in both."""
+        return self.walks[0].clip, self.walks[1].clip
+
+    @property
+    def body(self) -> Control:
+        """What carries the legs, as it was seen."""
+        return Control(self.hips.id_data, self.hips.name, turns=True)
+
+    @cached_property
+    def paths(self) -> list[list[str]]:
+        """By leg the bones that are turned to put its foot where it is wanted; none where something else does."""
+        live = live_tips(self.hips.id_data)
+        return [[] if leg.tip in live else path_to(leg, self.hips) for leg in self.legs]
+
+    @cached_property
+    def carried(self) -> list[str]:
+        """The body and the bones that it carries, from the top."""
+        found = [self.hips.name]
+        for bone in self.hips.id_data.pose.bones:
+            if bone.parent is not None and bone.parent.name in found:
+                found.append(bone.name)
+        return found
+
+    @cached_property
+    def feet(self) -> list[list[str]]:
+        """By leg its foot, or without one its tip, and the bones below."""
+        bones = [self.hips.id_data.pose.bones[leg.foot or leg.tip] for leg in self.legs]
+        return [[bone.name, *(each.name for each in bone.children_recursive)] for bone in bones]
+
+    @cached_property
+    def reaches(self) -> np.ndarray:
+        """(legs, 1), how far each ankle may be from its hip."""
+        most = [np.linalg.norm(clip.ankles - clip.hips, axis=2).max(axis=1) for clip in self.clips]
+        return np.max([*most, _STRAIGHT * self.clips[0].reaches], axis=0)[:, None]
+
+    def speeds(self, poses: Mapping[str, np.ndarray], world: np.ndarray) -> Iterator[tuple[str | int, str, np.ndarray]]:
+        """How far bones go from each frame to the next, (T - 1,), each with its limit and its name: turns, and those
+        against the bone above, radians; of feet, by leg, how far the ends of their bones go.
+
+        poses: (T, 4, 4) of these bones, in the space of the armature. world: (T, 4, 4), where that is.
+        """
+        bones = self.hips.id_data.pose.bones
+        for name, own in poses.items():
+            yield "turn", name, _turns(own)
+            if bones[name].parent is not None and bones[name].parent.name in poses:
+                yield "bend", name, _turns(np.linalg.inv(poses[bones[name].parent.name]) @ own)
+        for leg, names in enumerate(self.feet):
+            for name in names:
+                if name in poses:
+                    ends = world @ poses[name] @ np.array([(0, 0), (0, bones[name].length), (0, 0), (1, 1)])
+                    yield leg, name, np.linalg.norm(np.diff(ends[:, :3], axis=0), axis=1).max(axis=1)
+
+    @cached_property
+    def limits(self) -> dict[str | int, float]:
+        """How far something may go in a frame, by its limit."""
+        found = {"turn": _TURN, "bend": _TURN, **dict(enumerate(_STEP * self.clips[0].reaches))}
+        for film in self.films:
+            for limit, _, own in self.speeds({name: film.poses[name] for name in self.carried}, film.worlds[film.ob]):
+                faster = FASTER_TURN if isinstance(limit, str) else FASTER_STEP
+                found[limit] = max(found[limit], faster * float(own.max(initial=0.0)))
+        return found
+
+    def too_far(self, limit: str | int, name: str, ways: np.ndarray) -> Refused:
+        """Where a bone goes too far from a frame to the next. ways: (T - 1,)."""
+        row = int(ways.argmax())
+        times, frame = float(ways[row] / self.limits[limit]), self.films[0].frames.start + row + 1
+        given = {"bone": name, "frame": frame, "second": self.names[1]}
+        if isinstance(limit, str):
+            angles = {"angle": np.degrees(ways[row]), "most": np.degrees(self.limits[limit])}
+            return times, messages.JOIN_TURN(**given, **angles)
+        return times, messages.JOIN_STEP(**given, times=times * FASTER_STEP)
+
+    def out_of_reach(self, leg: int, off: np.ndarray) -> Refused:
+        """Where a leg misses its foot, by parts of its length (T,)."""
+        row = int(off.argmax())
+        given = {"bone": self.legs[leg].tip, "frame": self.films[0].frames.start + row, "second": self.names[1]}
+        words = messages.JOIN_OUT_OF_REACH(**given, distance=messages.LEG_LENGTHS(part=float(off[row])))
+        return float(off[row] / _OFF if off[row] <= _OFF else 1.0 + off[row] / _FAR), words
+
+    def fades(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each two rows of both clips, in how many frames fades what is apart, and how many times as fast as bones
+        may turn that is at least."""
+        on_legs = {name for path in self.paths for name in path}
+        least = np.ones([len(film.frames) for film in self.films])
+        for name in self.carried:
+            if name not in on_legs:
+                own = [turns_in(np.linalg.inv(film.poses[self.hips.name]) @ film.poses[name]) for film in self.films]
+                least = np.minimum(least, np.abs(own[0] @ own[1].T))
+        # A cubic is 1.5 times as fast in its middle as in the mean.
+        fastest, fps = 1.5 * 2.0 * np.arccos(np.minimum(least, 1.0)), self.clips[1].fps
+        rest = len(self.films[1].frames) - 1 - np.arange(least.shape[1])
+        # The clip's own speed leaves this much at least.
+        wanted = np.ceil(fastest / ((1.0 - 1.0 / FASTER_TURN) * self.limits["turn"]))
+        frames = np.clip(wanted, frames_in(STEP_TIME, fps), frames_in(NEAR, fps))
+        frames = np.maximum(np.minimum(frames, rest), 1).astype(int)
+        return frames, fastest / frames / self.limits["turn"]
+
+
+def _turns(poses: np.ndarray) -> np.ndarray:
+    """How far poses (T, 4, 4) turn from each frame to the next, (T - 1,), radians."""
+    turns = matrices_of(turns_in(poses))
+    return np.linalg.norm(vectors_of(turns[:-1].swapaxes(1, 2) @ turns[1:]), axis=1)
+
+
+def joints_of(pair: Pair) -> list[Joint]:
+    """Where two clips may be one, most alike first, of all places where a foot stands in both. Raises ChainError where
+    there is none."""
+    first, second = pair.walks
+    (level, heights), (other, other_heights) = _features(first), _features(second)
+    # Its angle is the turn about the vertical that brings one pose nearest to another.
+    product = level.T @ other.conj()
+    own, others = (
+        np.square(np.abs(np.vstack(each))).sum(axis=0) for each in ((level, heights), (other, other_heights))
+    )
+    away = np.maximum(own[:, None] + others - 2.0 * (np.abs(product) + heights.T @ other_heights), 0.0) / len(heights)
+    one, two = (standing(each.anchors, each.clip.ankles.shape[:2]) for each in (first, second))
+    # In the air only where no foot that stands does so near both ends: runs of one cycle.
+    both, none = (one[:, :, None] & two[:, None]).any(axis=0), ~one.any(axis=0)[:, None] & ~two.any(axis=0)
+    near = round(NEAR * first.clip.fps)
+    for fits in (both, none):
+        fits[: max(len(fits) // 2, len(fits) - near, 1)] = fits[:, min(fits.shape[1] // 2, near) :] = False
+    fits = both if both.any() else none
+    if not fits.any():
+        raise ChainError(messages.NO_JOINT(armature=pair.hips.id_data.name, first=pair.names[0], second=pair.names[1]))
+    fades, faster = pair.fades()
+    faster, found = np.maximum(faster, 1.0), []
+    order = np.lexsort((away.ravel(), faster.ravel(), ~fits.ravel()))[: min(fits.sum(), _MOST)]
+    for row, following in zip(*(each.tolist() for each in np.unravel_index(order, fits.shape)), strict=True):
+        move, stands, last = np.eye(4), one[:, row] & two[:, following], second.clip.frame_count - 1
+        move[:3, :3] = turns_by(np.angle(product[row, following]) * UP)
+        # Where no foot stands the body goes on as it went, over the same ground.
+        here, there = (
+            (walk.feet[stands, at] if stands.any() else walk.clip.hips[:, at] * (1.0 - UP)).mean(axis=0)
+            for walk, at in ((first, row), (second, following))
+        )
+        move[:3, 3] = here - move[:3, :3] @ there
+        lands, fade = two[:, following] & ~one[:, row], int(fades[row, following])
+        ways = _ways(pair, row, following, move)
+        passes = [_passes(pair, leg, following, ways[leg], bool(own)) for leg, own in enumerate(lands)]
+        kept = np.mean(
+            [np.square(way[0]).sum() for way, (start, _) in zip(ways, passes, strict=True) if start == last] or 0
+        )
+        apart = float(away[row, following])
+        made = Joint(row, following, second, move, np.sqrt(apart), fade, passes, stands, lands)
+        found.append((faster[row, following], apart + _KEPT * kept, len(found), made))
+    return [made for *_, made in sorted(found)]
+
+
+def _ways(pair: Pair, row: int, following: int, move: np.ndarray) -> np.ndarray:
+    """(legs, 2, 3), from where the second clip has ankle and ball of each foot to where the first one has them, as the
+    second sees it."""
+    one, two = (
+        np.stack((clip.ankles[:, at], clip.balls[:, at]), axis=1)
+        for clip, at in zip(pair.clips, (row, following), strict=True)
+    )
+    return (one - move[:3, 3]) @ move[:3, :3] - two
+
+
+def _passes(pair: Pair, leg: int, following: int, ways: np.ndarray, lands: bool) -> tuple[int, int]:
+    """From which row of the second clip to which a foot passes its part, not too far in a frame: while it lands; else
+    in the first swing that is enough. If none is, it keeps its part to the end. ways: (2, 3), of ankle and ball."""
+    clip, most = pair.clips[1], pair.limits[leg]
+    last = clip.frame_count - 1
+    if lands:
+        least = int(np.ceil(1.5 * np.linalg.norm(ways, axis=1).max() / most))
+        return following, min(following + max(least, frames_in(_SHORTEST_LANDING, clip.fps)), last)
+    points = np.stack((clip.ankles[leg], clip.balls[leg]), axis=1)
+    for stop, then in pairwise(pair.walks[1].stops[leg]):
+        start, end = max(stop[1], following), then[0]
+        if end > start:
+            left = 1.0 - eased(np.arange(end - start + 1) / (end - start))[:, None, None]
+            if np.linalg.norm(np.diff(points[start : end + 1] + left * ways, axis=0), axis=2).max() <= most:
+                return start, end
+    return last, last + 1
+
+
+def _features(walk: Walk) -> tuple[np.ndarray, np.ndarray]:
+    """What is compared of each frame: joints and their speeds in the plane, complex (2 n, T), and heights over the
+    ground, (n, T)."""
+    clip = walk.clip
+    joints = np.concatenate((clip.hips, clip.knees, clip.ankles, clip.balls))
+    level = joints[..., 0] + 1j * joints[..., 1]
+    speeds = np.gradient(level, axis=1) * clip.fps * SPEED_TIME
+    return np.concatenate((level - level.mean(axis=0), speeds)), joints[..., 2] - walk.feet[..., 2].mean(axis=0)
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), at the ankles. refused: what is
+    worst about them."""
+
+    bodies: np.ndarray
+    feet: np.ndarray
+    refused: Refused
+
+
+def way_at(pair: Pair, joint: Joint) -> Way:
+    """The body and the feet at a joint. The body makes way where legs would not reach their feet."""
+    own = pair.clips[0]
+    before, after = (film.world(pair.body) for film in pair.films)
+    bodies = joint.passed(before, after, None)
+    goes = bodies @ np.linalg.inv(joint.joined(before, after))
+    poses = [[foot_poses(clip, leg) for clip in pair.clips] for leg in range(own.leg_count)]
+    seen = np.array([joint.joined(one, two) for one, two in poses])
+    feet = np.array([joint.passed(one, two, leg) for leg, (one, two) in enumerate(poses)])
+    hips, ankles, balls = (
+        np.array(joint.joined(*(getattr(clip, name).swapaxes(0, 1) for clip in pair.clips))).swapaxes(0, 1)
+        for name in ("hips", "ankles", "balls")
+    )
+    hips = applied(goes[:, :3, :3], hips) + goes[:, :3, 3]
+    balls = feet[..., :3, 3] + applied(feet[..., :3, :3] @ seen[..., :3, :3].swapaxes(-1, -2), balls - ankles)
+    ankles = feet[..., :3, 3]
+    longest = np.broadcast_to(pair.reaches, ankles.shape[:2])
+    made = LegMotion(own.fps, own.lengths, hips, hips, ankles, balls, feet[..., :3, :3])
+    ways = np.linalg.norm(ankles - hips, axis=2)
+    calm = calm_reaches(made, ways, FASTER * np.max([fastest_bends(clip) for clip in pair.clips], axis=0))
+    calm = np.minimum(longest, np.maximum(calm, ways - CALMING * own.size))
+    shifts, _ = body_shifts(replace(made, extensions=calm), ankles, Options())
+    bodies[:, :3, 3] += shifts
+    short = (np.linalg.norm(ankles - hips - shifts, axis=2) - longest) / own.reaches[:, None]
+    found = [pair.out_of_reach(leg, off) for leg, off in enumerate(short)]
+    for leg, points in enumerate(np.stack((ankles, balls), axis=1)):
+        steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=0)
+        found.append(pair.too_far(leg, pair.legs[leg].tip, steps))
+    return Way(bodies, feet, max(found))
