@@ -28,6 +28,7 @@ from ik_addon.planting.feet.measures import measured, new_pops
 from ik_addon.planting.feet.options import SLOPE_TIME, Options
 from ik_addon.planting.feet.path import GroundPath, path_of, unit
 from ik_addon.planting.feet.planning import FootPlan, plan
+from ik_addon.planting.feet.spine import Spine
 from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.feet.walk import Walk
 from ik_addon.planting.scene.reading import legs_of, shown
@@ -53,6 +54,8 @@ CURVES = {
     "slope 15 % (ground)": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
     "stairs (ground)": (np.array(((0.0, 0.0), (40.0, 0.0))), False),
 }
+RADII = (1.0, 2.0, 4.0)
+_BONES = 4
 STRIDES = (0.7, 1.0, 1.15, 1.3)
 _CYCLES = 4
 
@@ -173,6 +176,49 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
     )
 
 
+@dataclass(frozen=True)
+class Bend:
+    """What the body of a four-legged clip does on a circle, stiff and with a spine.
+
+    bend: how far the spine bends at most, degrees. hips, shoulders: how far the middle of either girdle is off the path
+    in the median, leg lengths. knee_speed: times that of the clip without a path. Stiff first.
+    """
+
+    clip: str
+    radius: float
+    bend: float
+    hips: tuple[float, float]
+    shoulders: tuple[float, float]
+    knee_speed: tuple[float, float]
+
+
+def bend_of(source: Source, radius: float) -> Bend:
+    """Bring a clip to a circle as a stiff body, and with a spine of even bones from its hind legs to its fore legs."""
+    walk, options = source.walk(), Options()
+    clip, fore = walk.clip, walk.aheads > walk.aheads.mean()
+    path = path_of(radius * clip.size * _CIRCLE, True, 0.02 * clip.size, walk.stride)
+    hind, front = (clip.hips[legs].mean(axis=0) for legs in (~fore, fore))
+    shares = np.arange(_BONES)[:, None, None] / _BONES
+    spine = Spine(tuple(np.flatnonzero(fore).tolist()), hind + shares * (front - hind))
+    along = along_path(walk, path, None, options)
+    before = _knee_speed(clip, plan(clip, options, source.contacts, sole=walk.sole), walk)
+    found = []
+    for spines in ((), (spine,)):
+        there = brought(walk, along, options, spines)
+        made = plan(there.clip, options, source.contacts, sole=walk.sole)
+        middles = (there.clip.hips[legs].mean(axis=0) for legs in (~fore, fore))
+        away = [np.linalg.norm(middle[:, None, :2] - path.places, axis=2).min(axis=1) for middle in middles]
+        speed = _knee_speed(there.clip, made, walk) / before
+        found.append((*(float(np.median(own)) / clip.size for own in away), speed))
+    turns = there.body[0].swapaxes(1, 2) @ there.spines[0][-1][0]
+    bend = np.degrees(np.abs(np.arctan2(turns[:, 1, 0], turns[:, 0, 0])).max())
+    return Bend(source.name, radius, float(bend), *zip(*found, strict=True))
+
+
+def _knee_speed(clip: LegMotion, made: FootPlan, walk: Walk) -> float:
+    return max(leg["knee_speed"] for leg in measured(with_plan(clip, made), walk.sole, made.contacts))
+
+
 def _bend(along: AlongPath, ways: np.ndarray, fps: float) -> float:
     """The acceleration aside, of one in a hundred frames, of what goes such ways on a path: v² times its curvature."""
     places, headings = along.path.at(ways)
@@ -252,6 +298,14 @@ def _cells(rows: Sequence[Row]) -> list[str]:
     ]
 
 
+_BEND_TITLES = ("clip", "radius", "spine bends, degrees", "hips off the path", "shoulders off the path", "knee speed")
+
+
+def _bend_cells(row: Bend) -> list[str]:
+    pairs = [" → ".join(f"{value:.2f}" for value in pair) for pair in (row.hips, row.shoulders, row.knee_speed)]
+    return [row.clip.replace("|", " "), f"{row.radius:g}", f"{row.bend:.0f}", *pairs]
+
+
 def _grouped(groups: dict[str, list[Row]]) -> Iterator[list[str]]:
     for name, rows in groups.items():
         if rows:
@@ -307,6 +361,9 @@ def main() -> None:
     page.keep("paths, curves", ("stride 1", *_TITLES), of_curves)
     of_strides = _grouped({f"stride {x:g}": [row for row in level if row.stride == x] for x in strides})
     page.keep("paths, strides", ("level ground", *_TITLES), of_strides)
+    walks = [each for each in found if each.clip.leg_count == 4 and "walk" in each.name.lower()]
+    bends = (bend_of(each, radius) for each in walks for radius in RADII)
+    page.keep("paths, spines", _BEND_TITLES, map(_bend_cells, bends), 2)
     of_clips = _grouped({x.name: [row for row in flat if row.clip == x.name] for x in found})
     pages.table(("stride 1, level", *_TITLES), of_clips)
 

@@ -579,6 +579,9 @@ SIMPLIFIED = Done(
 )
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
+CORRECTED_ABRUPT = Done(
+    "{done}. A contact is so near that {controls} jumps back. Move it in the contact, to take that along"
+)
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
@@ -638,6 +641,7 @@ SLIDES = Note("{tip}: slide {before} ({part:.1%}) → {after}")
 BEFORE_CORRECTIONS = Note("As planted, without corrections")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by {shift} ({part:.1%})")
+BODY_MOVED_FAR = Note("Body '{bone}' moves by {shift} ({part:.1%}): does it still look like the capture?")
 ON_PATH = Note("Path '{object}': {end} of {length}")
 WALKED_PATH = Note(
     "Path '{object}': from {start:.3g} to {end:.3g} of {length:.3g}, {left:.3g} left, stride {stride:.3g}"

@@ -1,4 +1,4 @@
-"""Makes a site of the documents: adds the README, the changelog, the lists of api.py, and the extension as a download.
+"""Makes a site of the documents: adds the README, the changelog, the lists of api.py, and what one can download.
 
 MkDocs calls these functions; https://www.mkdocs.org/dev-guide/plugins/#events describes when.
 """
@@ -40,6 +40,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for page, source in ADDED.items():
         files.append(File.generated(config, page, content=below_docs((CHECKOUT / source).read_text())))
     files.append(File.generated(config, ZIP, content=extension()))
+    for scene in CHECKOUT.glob("sample_scenes/*.blend"):
+        files.append(File.generated(config, f"sample_scenes/{scene.name}", abs_src_path=str(scene)))
     return files
 
 
@@ -60,7 +62,7 @@ def below_docs(text: str) -> str:
 
 
 def _is_page(link: str) -> bool:
-    return link == ZIP or (CHECKOUT / "docs" / link.partition("#")[0]).exists()
+    return link == ZIP or link.startswith("sample_scenes/") or (CHECKOUT / "docs" / link.partition("#")[0]).exists()
 
 
 def on_page_markdown(markdown: str, page: Page, **_kwargs) -> str:
@@ -68,6 +70,7 @@ def on_page_markdown(markdown: str, page: Page, **_kwargs) -> str:
     if page.ancestors and page.ancestors[-1].title == "Evidence":
         # Who searches wants to do something; figures come after it.
         page.meta["search"] = {"boost": 0.3}
+    markdown = markdown.replace("](../sample_scenes/", "](sample_scenes/")
     markdown = markdown.replace(FILES, house()) if FILES in markdown else markdown
     return markdown.replace(API, api()) if API in markdown else markdown
 

@@ -183,46 +183,43 @@ def rows_for(film: Film, wanted: Worlds) -> dict[Control, Rows]:
     """The channels with which controls are where they are wanted, as far as they change; those that they carry go
     along unless they are wanted elsewhere. Raises ChainError that names what cannot be put there."""
     ways = {control: worlds @ np.linalg.inv(film.world(control)) for control, worlds in wanted.items()}
-    still = np.eye(4)[None]
     found = {}
     for control in sorted(wanted, key=depth):
-        carried = next((ways[each] for each in carriers_of(control) if each in ways), still)
-        bases = _of_bone(film, wanted, ways, control) if control.bone else _of_object(film, carried, wanted, control)
-        rows = _changed(film, control, bases)
+        rows = _changed(film, control, (_of_bone if control.bone else _of_object)(film, wanted, ways, control))
         if rows:
             _check_free(control, rows)
             found[control] = rows
     return found
 
 
-def _of_object(film: Film, carried: np.ndarray, wanted: Worlds, control: Control) -> list[Matrix]:
-    """The basis matrices of an object whose carrier goes a way `carried`."""
-    to_own = np.linalg.inv(carried @ film.world(control))
-    locals_now = [_basis(row) for row in film.channels[control]]
+def _way_of(ways: Worlds, line: Iterable[Control]) -> np.ndarray:
+    """The way (T, 4, 4) of the first of a line that has one; the unit matrix if none has."""
+    return next((ways[each] for each in line if each in ways), np.eye(4))
+
+
+def _of_object(film: Film, wanted: Worlds, ways: Worlds, control: Control) -> list[Matrix]:
+    """The basis matrices of an object."""
+    to_own = np.linalg.inv(_way_of(ways, carriers_of(control)) @ film.world(control))
+    locals_now = [basis_of(row) for row in film.channels[control]]
     return [basis @ Matrix(way) for basis, way in zip(locals_now, to_own @ wanted[control], strict=True)]
 
 
 def _of_bone(film: Film, wanted: Worlds, ways: Worlds, control: Control) -> list[Matrix]:
     """The basis matrices of a bone."""
     bone, world, shares = control.owner.bone, film.worlds[control.ob], shares_of(control.owner)
-    above = [each for each in carriers_of(control) if each.ob == control.ob]
     own = Control(control.ob, "", turns=True)
-    way_of_object = next((ways[each] for each in (own, *carriers_of(own)) if each in ways), np.eye(4))
-    new_world = way_of_object @ world
-    to_armature = np.linalg.inv(new_world)
+    to_armature = np.linalg.inv(_way_of(ways, (own, *carriers_of(own))) @ world)
     poses = to_armature @ wanted[control]
     if shares:
 
         def moved(name: str) -> np.ndarray:
             carrier = Control(control.ob, name, turns=True)
-            way = next((ways[each] for each in (carrier, *carriers_of(carrier)) if each in ways), way_of_object)
-            return to_armature @ way @ film.world(carrier)
+            return to_armature @ _way_of(ways, (carrier, *carriers_of(carrier))) @ film.world(carrier)
 
         poses = np.linalg.inv(way_along(control.ob.data.bones, shares, moved)) @ poses
     if bone.parent is None:
         return [pose_matrix(bone, Matrix(pose), None, invert=True) for pose in poses]
-    way = next((ways[each] for each in above if each in ways), way_of_object)
-    parents = np.linalg.inv(new_world) @ way @ world @ film.poses[bone.parent.name]
+    parents = to_armature @ _way_of(ways, carriers_of(control)) @ world @ film.poses[bone.parent.name]
     pairs = zip(poses, parents, strict=True)
     return [pose_matrix(bone, Matrix(pose), Matrix(parent), invert=True) for pose, parent in pairs]
 
@@ -259,7 +256,8 @@ def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
     return max(abs(x - y) for one, other in zip(a, b, strict=True) for x, y in zip(one, other, strict=True))
 
 
-def _basis(channels: Channels) -> Matrix:
+def basis_of(channels: Channels) -> Matrix:
+    """The basis matrix that channels make."""
     mode = turn_of(channels)
     return Matrix.LocRotScale(channels[LOCATION], quaternion_of(channels[mode], mode), channels[SCALE])
 
@@ -336,6 +334,12 @@ def made_of_clip(
     scene = context.scene
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     return film
+
+
+def report_of(ob: bpy.types.Object, film: Film, **figures: object) -> dict:
+    """What is reported of a copy that was made of a clip: its armature object, name and frames, and figures."""
+    frames = [film.frames.start, film.frames.stop - 1]
+    return {"armature": ob.name, "action": ob.animation_data.action.name, "frames": frames, **figures}
 
 
 def _action_of(ob: bpy.types.Object) -> bpy.types.Action | None:

@@ -27,7 +27,6 @@ from ..rig.blender.rotations import (
     continuous,
     matrices_of,
     pose_matrix,
-    quaternion_of,
     quaternions_of,
     raw_of,
     rotation_in,
@@ -40,12 +39,14 @@ from .keying import (
     Film,
     Rows,
     Worlds,
+    basis_of,
     body_of,
     carriers_of,
     chain_controls,
     frames_of_clip,
     line_of,
     made_of_clip,
+    report_of,
     rows_for,
     turn_of,
 )
@@ -59,6 +60,7 @@ from .motion import (
     passage,
     passage_between,
     pivots_of,
+    shifted,
 )
 from .root_motion import size_of, traveler
 
@@ -137,10 +139,8 @@ def _posed(bones: Sequence[bpy.types.Bone], bases: Sequence[Matrix], top: Matrix
 def basis_at(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -> Matrix:
     """What the channels of a bone make at a row, those that are to be keyed and the others."""
     own = {mode: raws[t] for mode, raws in rows.get(control, {}).items()}
-    channels = {**film.channels[control][t], **own}
-    mode = turn_of(channels)
-    location = (0.0, 0.0, 0.0) if control.owner.bone.use_connect else channels[LOCATION]
-    return Matrix.LocRotScale(location, quaternion_of(channels[mode], mode), channels[SCALE])
+    held = {LOCATION: (0.0, 0.0, 0.0)} if control.owner.bone.use_connect else {}
+    return basis_of({**film.channels[control][t], **own, **held})
 
 
 def _turns(joints: Sequence[Vector], goal: np.ndarray) -> list[np.ndarray]:
@@ -180,10 +180,17 @@ class _Feet:
 
 
 class EndsApartError(ChainError):
-    """The ends of a clip are too far apart for a cycle. Has what was seen of it, its feet, and how far they are."""
+    """The ends of a clip are too far apart for a cycle. Has what was seen of it, its feet, and how far they are.
 
-    def __init__(self, sentence: str, film: Film, feet: _Feet, difference: float) -> None:
-        super().__init__(sentence)
+    also: what else its sentence says.
+    """
+
+    def __init__(self, film: Film, feet: _Feet, difference: float, also: str = "") -> None:
+        far = f"{difference:.3g}"
+        if feet.clip is not None:
+            far = messages.LEG_LENGTHS(part=difference / float(np.max(feet.clip.reaches)))
+        first, last = film.frames[0], film.frames[-1]
+        super().__init__(messages.LOOP_FAR(armature=film.ob.name, first=first, last=last, also=also, distance=far))
         self.film, self.feet, self.difference = film, feet, difference
 
 
@@ -207,11 +214,9 @@ def clip_looped(
     except EndsApartError as error:
         if cycle != "AUTO":
             raise
-        film, feet, difference = error.film, error.feet, error.difference
-        found = _cycle_in(context, film, feet, body_of(ob, body))
+        found = _cycle_in(context, error.film, error.feet, body_of(ob, body))
         if found is None:
-            words = _far_words(film, feet, difference, messages.NO_CYCLE())
-            raise EndsApartError(words, film, feet, difference) from error
+            raise EndsApartError(error.film, error.feet, error.difference, messages.NO_CYCLE()) from error
     return (yield from _looped(context, ob, body, found, True))
 
 
@@ -244,7 +249,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
         goes, wanted = _wanted(film, line, controls, feet, free, fps)
         differences.append(_difference(film, goes))
         if differences[0] > _FAR * size_of(film):
-            raise EndsApartError(_far_words(film, feet, differences[0]), film, feet, differences[0])
+            raise EndsApartError(film, feet, differences[0])
         turned.append(float(headings_of(turns_in(np.linalg.inv(goes) @ film.world(line[-1])))[-1]))
         rows = rows_for(film, wanted)
         for control in own:
@@ -260,23 +265,7 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
     seen = [*dict.fromkeys([*line, *controls, *own, *on_legs])]
     steps = made_of_clip(context, ob, seen, moved, "loop", frames if only else None)
     film = yield from (part_of(steps, 1, 2) if legs else steps)
-    return {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "body": hips.name,
-        "frames": [film.frames.start, film.frames.stop - 1],
-        "difference": differences[0],
-        "turned": turned[0],
-    }
-
-
-def _far_words(film: Film, feet: _Feet, difference: float, also: str = "") -> str:
-    """That the ends of what was seen are too far apart, with the distance. also: what else is said."""
-    given = {"armature": film.ob.name, "first": film.frames[0], "last": film.frames[-1], "also": also}
-    if feet.clip is None:
-        return messages.LOOP_FAR(distance=f"{difference:.3g}", **given)
-    part = messages.LEG_LENGTHS(part=difference / float(np.max(feet.clip.reaches)))
-    return messages.LOOP_FAR(distance=part, **given)
+    return report_of(ob, film, body=hips.name, difference=differences[0], turned=turned[0])
 
 
 make_loop = at_once(clip_looped)
@@ -311,8 +300,7 @@ def _wanted(
     if found is not None:
         mover, way = found
         if mover == hips:
-            goes = still.copy()
-            goes[:, :3, 3] = np.linspace(0.0, 1.0, len(still))[:, None] * way
+            goes = shifted(still, np.linspace(0.0, 1.0, len(still))[:, None] * way)
         else:
             goes = film.world(mover) @ np.linalg.inv(film.world(mover)[0])
     wanted = {hips: _closed(film.world(hips), goes, free)}

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..planting.feet.clip import LegMotion, applied, turns_by, vectors_of
+from ..planting.feet.clip import UP, LegMotion, applied, turns_by, vectors_of
 from ..planting.feet.contacts import HeelAndBall, sole_of
 from ..planting.feet.curves import frames_in, runs
 from ..planting.feet.options import Options
 from ..planting.feet.treadmill import SPREAD, Standing, stands_on
-from ..solvers.arrays import multiply, rotated
+from ..solvers.arrays import multiply
 
 FADE_TIME = 0.25
 """Seconds beside the seam in which a jump in speed fades."""
@@ -233,13 +233,8 @@ def headings_of(turns: np.ndarray) -> np.ndarray:
 def moved_along(first: np.ndarray, way: RootPath) -> np.ndarray:
     """The poses (T, 4, 4) of something that is at `first` (4, 4), and goes a way. It turns about its own origin."""
     poses = np.tile(first, (len(way.headings), 1, 1))
-    half = 0.5 * way.headings
-    turns = np.zeros((len(half), 4))
-    turns[:, 0], turns[:, 3] = np.cos(half), np.sin(half)
-    for column in range(3):
-        poses[:, :3, column] = rotated(turns, np.broadcast_to(first[:3, column], (len(half), 3)))
-    poses[:, :3, 3] += way.moves
-    return poses
+    poses[:, :3, :3] = turns_by(way.headings[:, None] * UP) @ first[:3, :3]
+    return shifted(poses, way.moves)
 
 
 def shifted(poses: np.ndarray, moves: np.ndarray) -> np.ndarray:

@@ -26,10 +26,11 @@ from .keying import (
     hanging_on,
     line_of,
     made_of_clip,
+    report_of,
     root_of,
     rows_for,
 )
-from .motion import RootPath, moved_along, shifted, standing_velocity, way_of
+from .motion import ALONG, RootPath, moved_along, shifted, standing_velocity, way_of
 
 
 def moved_to_root(
@@ -90,15 +91,8 @@ def _moved(
 
     film = yield from made_of_clip(context, ob, [root, hips, *kept], moved, made, beside=False)
     goes = way(film.world(hips))
-    return {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "root": root.bone,
-        "body": body.name,
-        "frames": [film.frames.start, film.frames.stop - 1],
-        "distance": float(np.linalg.norm(goes.moves[-1])),
-        "heading": float(goes.headings[-1]),
-    }
+    distance, heading = float(np.linalg.norm(goes.moves[-1])), float(goes.headings[-1])
+    return report_of(ob, film, root=root.bone, body=body.name, distance=distance, heading=heading)
 
 
 to_root = at_once(moved_to_root)
@@ -107,8 +101,6 @@ to_hips = at_once(moved_to_hips)
 
 
 _TAKEN = "analytic_ik_travel_taken"
-_SHARE = 0.5
-"""A bone travels with the body if it goes this part of the body's way at least."""
 _SHORTEST = 0.05
 """Part of the armature's size below which a body stays in place."""
 
@@ -205,7 +197,7 @@ def traveler(film: Film, line: Sequence[Control]) -> tuple[Control, np.ndarray] 
     ways = [_way(film, each) for each in line]
     if np.linalg.norm(ways[-1]) < _SHORTEST * size_of(film):
         return None
-    least = _SHARE * ways[-1] @ ways[-1]
+    least = ALONG * ways[-1] @ ways[-1]
     return next(each for each, way in zip(line, ways, strict=True) if way @ ways[-1] >= least), ways[-1]
 
 
@@ -236,12 +228,5 @@ def _taken(ob: bpy.types.Object) -> tuple[Control, np.ndarray] | None:
 
 
 def _report(context: bpy.types.Context, ob: bpy.types.Object, film: Film, mover: Control, step: np.ndarray) -> dict:
-    rate = clip_rate(context.scene, film.frames)
-    return {
-        "armature": ob.name,
-        "action": ob.animation_data.action.name,
-        "root": mover.bone,
-        "frames": [film.frames.start, film.frames.stop - 1],
-        "speed": float(np.linalg.norm(step)) * rate,
-        "distance": float(np.linalg.norm(step)) * (len(film.frames) - 1),
-    }
+    length, rate = float(np.linalg.norm(step)), clip_rate(context.scene, film.frames)
+    return report_of(ob, film, root=mover.bone, speed=length * rate, distance=length * (len(film.frames) - 1))

@@ -35,6 +35,12 @@ def captured(few=False):
     return ob
 
 
+def time_comes():
+    """As Blender runs a timer, which is registered meanwhile."""
+    auto_corrections.correct()
+    bpy.app.timers.unregister(auto_corrections.correct)
+
+
 def key(frame, control, way=(0.05, 0.0, 0.0)):
     """As Blender does it at the end of a drag with Auto Keying on; returns whether a correction follows."""
     go_to(frame)
@@ -45,8 +51,7 @@ def key(frame, control, way=(0.05, 0.0, 0.0)):
     update()
     follows = bpy.app.timers.is_registered(auto_corrections.correct)
     if follows:
-        bpy.app.timers.unregister(auto_corrections.correct)
-        auto_corrections.correct()
+        time_comes()
     return follows
 
 
@@ -102,8 +107,7 @@ def test_channels_that_had_no_keys_have_none_again():
     for path in ("location", "rotation_euler"):
         pole.owner.keyframe_insert(path, frame=frame)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["frame"] for own in corrections_of(ob)] == [frame]
     bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
@@ -123,8 +127,7 @@ def test_one_channel_is_keyed_and_handles_of_others_are_set_anew():
             curve.keyframe_points[0].handle_left.y -= 0.01
         control.owner.keyframe_insert("location", index=1, frame=frame)
         update()
-        bpy.app.timers.unregister(auto_corrections.correct)
-        auto_corrections.correct()
+        time_comes()
         assert [own["frame"] for own in corrections_of(ob)] == [frame]
     bpy.ops.analytic_ik.remove_correction(index=0)
     assert all_bytes(ob) == before
@@ -199,8 +202,7 @@ def test_going_on_at_once_is_no_reason_to_lose_what_was_moved(told):
         file_memory.looked["operator"] = -1
     go_to(frame + 1)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["frame"] for own in corrections_of(ob)] == [frame]
     assert bpy.context.scene.frame_current == frame + 1
     bpy.ops.analytic_ik.remove_correction(index=0)
@@ -223,8 +225,7 @@ def test_moves_at_many_frames_before_the_first_is_corrected_are_as_many_correcti
         file_memory.looked["operator"] = -1
     update()
     assert bpy.app.timers.is_registered(auto_corrections.correct)
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["frame"] for own in corrections_of(ob)] == [frame + k for k in range(count)]
     for _ in range(count):
         bpy.ops.analytic_ik.remove_correction(index=0)
@@ -240,8 +241,7 @@ def test_what_is_keyed_right_after_a_correction_is_the_next_one():
     limb.pole.owner.location.z += 0.05
     limb.pole.owner.keyframe_insert("location", frame=frame)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [(own["object"], own["frame"]) for own in corrections_of(ob)] == [
         (each.ob.name, frame) for each in (limb.foot, limb.pole)
     ]
@@ -289,8 +289,7 @@ def test_a_bone_with_captured_keys_is_corrected_too_and_one_with_few_is_not():
         update()
         assert bpy.app.timers.is_registered(auto_corrections.correct) == follows
         if follows:
-            bpy.app.timers.unregister(auto_corrections.correct)
-            auto_corrections.correct()
+            time_comes()
             assert [own["bone"] for own in corrections_of(ob)] == [name]
             turned = np.array(head_x(ob))[[0, 19, 20, 59]] - head_x(ob)[0]
             assert turned == pytest.approx([0.0, 0.5, 0.485, 0.0], abs=0.01)
@@ -469,8 +468,7 @@ def test_a_move_beside_a_key_of_what_nobody_captured_is_a_correction():
         each.owner.location.x += 0.05
         each.owner.keyframe_insert("location", frame=frame)
     update()
-    bpy.app.timers.unregister(auto_corrections.correct)
-    auto_corrections.correct()
+    time_comes()
     assert [own["object"] for own in corrections_of(ob)] == [control.name]
 
 

@@ -56,6 +56,13 @@ def test_a_stance_is_moved_like_a_rigid_body(keys):
     assert np.linalg.norm(after["foot.L"][len(times) // 2] - before["foot.L"][len(times) // 2]) > 0.03
 
 
+@pytest.mark.parametrize(("before_contact", "said"), [(1, True), (2, True), (5, False)])
+def test_what_fades_to_a_contact_at_once_is_told(before_contact, said, capfd):
+    ob, _ = walk("dense")
+    move(ob, middle_swing(ob)[1] - before_contact)
+    assert ("A contact is so near that 'Foot.L' jumps back" in capfd.readouterr().out) == said
+
+
 @pytest.mark.parametrize("keys", KEYS)
 def test_in_the_air_it_is_where_it_was_put_and_fades_to_the_contacts(keys):
     ob, _ = walk(keys)

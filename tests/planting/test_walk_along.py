@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ik_addon.planting.feet import along_path as along_module
 from ik_addon.planting.feet.along_path import along_path, brought
+from ik_addon.planting.feet.anchors import anchors_of
 from ik_addon.planting.feet.clip import UP, applied, bends_of, turns_by
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import slope
 from ik_addon.planting.feet.judging import with_plan
 from ik_addon.planting.feet.measures import measured, unexpected
-from ik_addon.planting.feet.options import SLOPE_TIME, Options
+from ik_addon.planting.feet.options import PAW, SLOPE_TIME, Options
 from ik_addon.planting.feet.path import path_of
 from ik_addon.planting.feet.planning import plan
 from ik_addon.planting.feet.spine import Spine, moved
@@ -182,6 +183,8 @@ def test_the_body_leans_into_a_bend_and_feet_do_not():
     st.booleans(),
     st.sampled_from((1, 2, 3, 4, 8)),
 )
+# A bend so tight that a foot in the air comes over its hip.
+@example([(0.0, 0.0), (0.0, 1.0)], 0.875, True, 3)
 def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
     points = np.array(points)
     if np.linalg.norm(points - points[0], axis=1).max() < 0.1:
@@ -226,23 +229,68 @@ def acceleration(clip, shifts):
     return np.percentile(np.abs(slope(slope(heights, clip.fps, SLOPE_TIME), clip.fps, SLOPE_TIME)), 99.0)
 
 
-@pytest.mark.parametrize("stride", [1.0, 1.2])
-def test_feet_stand_on_treads_of_stairs(stride):
-    clip, truth = walk()
+def on_stairs(clip, truth, rise, run, options=OPTIONS):
+    """The walk, what is brought straight on, its plan on stairs that rise there, and their heights."""
 
     def stairs(points):
-        return 0.15 * np.floor(points[:, 0] / 0.7)
+        return rise * np.floor(points[:, 0] / run)
 
     own = walk_of(clip, truth)
     path = path_of(np.array(((0.0, 0.0), (20.0, 0.0))), False, 0.02, own.stride)
-    options = Options(path_stride=stride)
-    there = brought(own, along_path(own, path, None, options), options)
-    planned = plan(there.clip, options, truth, stairs, sole=own.sole)
+    there = brought(own, along_path(own, path, None, options), options).clip
+    return own, there, plan(there, options, truth, stairs, sole=own.sole), stairs
+
+
+@pytest.mark.parametrize("stride", [1.0, 1.2])
+def test_feet_stand_on_treads_of_stairs(stride):
+    clip, truth = walk()
+    own, _, planned, stairs = on_stairs(clip, truth, 0.15, 0.7, Options(path_stride=stride))
     points = planned.ankles[:, None] + applied(planned.feet[:, None], own.sole.points[:, :, None])
     heights = stairs(points.reshape(-1, 3)).reshape(points.shape[:-1])
     flat = planned.contacts.all(axis=1)
     assert flat.any() and np.abs(heights[:, 0] - heights[:, 1])[flat].max() < 1e-6
     assert not planned.unreached.any()
+
+
+@pytest.mark.parametrize("legs", [2, 4])
+@pytest.mark.parametrize("rise", [0.18, -0.18])
+def test_on_stairs_no_knee_is_much_faster_and_the_body_does_not_bob(rise, legs):
+    clip, truth = walk(fps=24.0, seconds=8.0, legs=legs)
+    own, there, planned, _ = on_stairs(clip, truth, rise, 0.85)
+    plain = plan(clip, OPTIONS, truth, sole=own.sole)
+    before, after = (
+        max(leg["knee_speed"] for leg in measured(with_plan(*each), own.sole, planned.contacts))
+        for each in ((clip, plain), (there, planned))
+    )
+    assert after < 1.6 * before
+    assert acceleration(there, planned.shifts) < 3.2 * acceleration(clip, plain.shifts)
+
+
+def test_paws_do_not_stand_on_the_edges_of_treads():
+    clip, truth = walk(legs=4)
+    clip = replace(clip, balls=clip.ankles - 0.08 * UP)
+    truth = np.repeat(truth.any(axis=1, keepdims=True), 2, axis=1)
+    own, _, planned, stairs = on_stairs(clip, truth, 0.15, 0.33)
+    assert all(own.sole.is_point(leg) for leg in range(4))
+    places = np.array([lock.place for lock in planned.locks])
+    paws = (stairs(places + 0.5 * PAW * clip.size * np.array((way, 0.0, 0.0))) for way in (-1.0, 1.0))
+    assert len(places) > 15 and np.array_equal(*paws)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_paw_that_comes_back_while_the_body_goes_on_stays_on_its_tread(way):
+    clip, truth = walk(fps=24.0, seconds=2.0, legs=1)
+    rows = np.arange(clip.frame_count)
+    ankles = np.zeros_like(clip.ankles)
+    ankles[0, :, 0], ankles[0, :, 2] = np.where(rows < 20, 0.1, -0.2), 0.1
+    hips = ankles * 0.0 + np.array((0.0, 0.0, 1.0)) + way * 0.01 * rows[:, None] * (1.0, 0.0, 0.0)
+    clip = replace(clip, hips=hips, ankles=ankles, balls=ankles - 0.08 * UP)
+    truth = np.zeros_like(truth)
+    truth[..., 5:15] = truth[..., 25:35] = True
+    found = anchors_of(clip, sole_of(clip), truth, lambda points: 0.15 * np.floor(points[:, 0] / 0.85), True)
+    heights = [lock.place[2] for lock in found.locks]
+    # A body that goes back takes its feet down.
+    assert heights[0] == 0.0 and heights[1] == (0.0 if way > 0.0 else -0.15)
 
 
 def test_legs_that_step_far_extend_less_where_they_stand():

@@ -35,6 +35,7 @@ class GrabSession(GrabBody):
             raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
         self.ob, self._depsgraph = ob, context.evaluated_depsgraph_get()
         super().__init__(ob, self._depsgraph)
+        self._standing = self.body.standing(self.body.bones.heads, self.body.bones.tails)
         # What stood in channels that were written, those of bones, and of the controls of chains.
         self._before: dict[tuple[Control, str], Raw] = {}
         # What moves the ends of limbs with chains, and where that is in the world in the pose before.
@@ -54,18 +55,15 @@ class GrabSession(GrabBody):
         body, own = self.body, self.names.index(bone)
         if own != body.hips and own in body.bones.above(body.hips):
             return {}
-        pins = {k: self._pin(k, feet) for k in range(len(body.limbs)) if k != drag.limb or drag.kind == "JOINT"}
-        return {k: pin for k, pin in pins.items() if pin}
-
-    def _pin(self, k: int, feet: bool = True) -> str | None:
-        return self.pin(self.ob, k, self.body.standing(self.body.bones.heads, self.body.bones.tails) if feet else ())
+        limbs = [k for k in range(len(body.limbs)) if k != drag.limb or drag.kind == "JOINT"]
+        return {k: pin for k in limbs if (pin := self.pin(self.ob, k, self._standing if feet else ()))}
 
     def toggle_pin(self, k: int) -> None:
         """Hold the end of a limb that is free, or free it; back to automatic where that says the same."""
         bone = self.ob.pose.bones[self.joint_bone(k)]
-        is_held, before = self._pin(k) is not None, pin_of(bone)
+        is_held, before = self.pin(self.ob, k, self._standing) is not None, pin_of(bone)
         set_pin(bone, "AUTO")
-        if (self._pin(k) is not None) == is_held and before == "AUTO":
+        if (self.pin(self.ob, k, self._standing) is not None) == is_held and before == "AUTO":
             set_pin(bone, "FREE" if is_held else "BOTH")
 
     # Posing

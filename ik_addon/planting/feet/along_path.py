@@ -20,7 +20,7 @@ from .path import GroundPath, unit
 from .planning import plan
 from .reaching import leg_limits
 from .spine import Move, Spine, girdles, moved
-from .swinging import swung
+from .swinging import ADDED_BEND, swung
 from .walk import Walk
 
 LONG, LONG_EXTENSION = 1.15, 0.97
@@ -152,9 +152,8 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
     calm = max(share, eased(np.array(bend / BEND)))
     calm_time = (1.0 - calm) * clip.calm_time + calm * max(clip.calm_time, walk.step / clip.fps)
-    jerks = np.abs(
-        unexpected(bends_of(clip, np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2)), clip.fps)
-    )
+    bends = bends_of(clip, np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2))
+    jerks, turns_before = np.abs(unexpected(bends, clip.fps)), np.abs(np.diff(bends)).max(axis=1, initial=0.0)
     there = replace(
         clip,
         hips=hips,
@@ -167,6 +166,7 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         calm_time=float(calm_time),
         # What pops as captured goes on to; at the ends nobody knows.
         jerks=np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
+        turns=np.maximum(turns_before, ADDED_BEND / clip.fps),
     )
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)

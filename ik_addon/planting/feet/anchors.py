@@ -4,8 +4,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .clip import LegMotion
-from .contacts import BALL, HEEL, Ground, HeelAndBall, flat_foot, on_ground, pivoted, under, way_to_footing
+from .clip import LegMotion, mean_turn
+from .contacts import (
+    BALL,
+    HEEL,
+    Ground,
+    HeelAndBall,
+    flat_foot,
+    footprint,
+    on_ground,
+    pivoted,
+    under,
+    way_back,
+    way_to_footing,
+)
 from .curves import frames_in, runs
 from .exact import is_planted, stand_exactly
 from .loops import cycles_around, in_cycles, own_frames, unrolled
@@ -153,13 +165,17 @@ def anchors_of(
     for leg in range(clip.leg_count):
         below = under(sole, leg, ground)
         spans = [runs(contact) for contact in contacts[leg]]
+        flat_runs = runs(contacts[leg].all(axis=0))
+        middles = {(first, last): places[leg, :, first : last + 1].mean(axis=(0, 1)) for first, last in flat_runs}
+        stances = _stances(flat_runs, spans)
+        if find_footing and below is not None:
+            _find_footing(clip, sole, leg, stances, middles, below)
         found: dict[tuple[int, int, int], np.ndarray] = {}
         if sole.is_point(leg):
             spans[HEEL] = []
+            found = {(BALL, *flat): on_ground(middle, below) for flat, middle in middles.items()}
         else:
-            flats += _flats_of(
-                clip, sole, leg, places[leg], spans, runs(contacts[leg].all(axis=0)), below, find_footing, found
-            )
+            flats += _flats_of(clip, sole, leg, middles, spans, below, found)
         for point in (HEEL, BALL):
             for first, last in spans[point]:
                 place = found.get((point, first, last))
@@ -169,33 +185,54 @@ def anchors_of(
     return Anchors(tuple(locks), tuple(flats))
 
 
+def _find_footing(
+    clip: LegMotion,
+    sole: HeelAndBall,
+    leg: int,
+    stances: list[list[tuple[int, int]]],
+    middles: dict[tuple[int, int], np.ndarray],
+    ground: Ground,
+) -> None:
+    """Move the middles of one leg's flat feet beside edges of the ground, all of a stance by the same.
+
+    A foot that comes back against the way of the body makes no step: it stays on the tread that it stood on.
+    """
+    hips, before = clip.hips.mean(axis=0), None
+    for stance in stances:
+        way, (first, _) = np.zeros(3), stance[0]
+        if before is not None:
+            back, ahead = middles[stance[0]] - middles[before], hips[first] - hips[before[1]]
+            if back[:2] @ ahead[:2] < 0.0:
+                way = way_back(middles[stance[0]], middles[before], ground)
+        feet = [clip.feet[leg, start : end + 1] for start, end in stance]
+        prints = [footprint(mean_turn(own), sole.points[leg], clip.size) for own in feet]
+        way = way + way_to_footing(
+            prints, [len(own) for own in feet], np.array([middles[flat] + way for flat in stance]), ground
+        )
+        for flat in stance:
+            middles[flat] = middles[flat] + way
+        before = stance[-1]
+
+
+def _owner(flat: tuple[int, int], point: int, spans: list[list[tuple[int, int]]]) -> tuple[int, int, int]:
+    """The contact of a heel or ball, by point, first and last frame, to which frames belong in which both stand."""
+    return point, *next(span for span in spans[point] if span[0] <= flat[0] and flat[1] <= span[1])
+
+
 def _flats_of(
     clip: LegMotion,
     sole: HeelAndBall,
     leg: int,
-    places: np.ndarray,
+    middles: dict[tuple[int, int], np.ndarray],
     spans: list[list[tuple[int, int]]],
-    flat_runs: list[tuple[int, int]],
     ground: Ground | None,
-    find_footing: bool,
     found: dict[tuple[int, int, int], np.ndarray],
 ) -> list[Flat]:
-    """One leg's flat feet; puts the places of their heels and balls into `found`, by point, first and last frame."""
-
-    def owner(point: int, flat: tuple[int, int]) -> tuple[int, int, int]:
-        span = next(span for span in spans[point] if span[0] <= flat[0] and flat[1] <= span[1])
-        return point, *span
-
-    keys = {flat: (owner(HEEL, flat), owner(BALL, flat)) for flat in flat_runs}
+    """One leg's flat feet, by their middles; puts the places of their heels and balls into `found`, by point, first and
+    last frame."""
+    keys = {flat: (_owner(flat, HEEL, spans), _owner(flat, BALL, spans)) for flat in middles}
     points = sole.points[leg]
-    middles = {(first, last): places[:, first : last + 1].mean(axis=(0, 1)) for first, last in flat_runs}
-    if find_footing and ground is not None:
-        for stance in _stances(flat_runs, keys):
-            feet = [clip.feet[leg, first : last + 1] for first, last in stance]
-            way = way_to_footing(feet, points, np.array([middles[flat] for flat in stance]), ground)
-            for flat in stance:
-                middles[flat] = middles[flat] + way
-    todo = sorted(flat_runs, key=lambda flat: flat[0] - flat[1])
+    todo = sorted(middles, key=lambda flat: flat[0] - flat[1])
     flats = []
     while todo:
         flat = next((flat for flat in todo if any(key in found for key in keys[flat])), todo[0])
@@ -213,13 +250,11 @@ def _flats_of(
     return flats
 
 
-def _stances(
-    flat_runs: list[tuple[int, int]], keys: dict[tuple[int, int], tuple[tuple[int, int, int], ...]]
-) -> list[list[tuple[int, int]]]:
+def _stances(flat_runs: list[tuple[int, int]], spans: list[list[tuple[int, int]]]) -> list[list[tuple[int, int]]]:
     """Flat runs of one leg, together where one shares a heel or ball with the next."""
     stances: list[list[tuple[int, int]]] = []
     for flat in flat_runs:
-        if stances and set(keys[flat]) & set(keys[stances[-1][-1]]):
+        if stances and any(_owner(flat, p, spans) == _owner(stances[-1][-1], p, spans) for p in (HEEL, BALL)):
             stances[-1].append(flat)
         else:
             stances.append([flat])

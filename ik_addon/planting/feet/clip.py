@@ -1,6 +1,7 @@
 """Legs over the frames of a motion capture, and rotations in arrays of matrices (..., 3, 3)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class LegMotion:
     calm_time: seconds to either side over which the body makes way for a knee that is too fast.
     jerks: (legs, T), how far the bend of a knee in the air may be from what those around lead to expect, radians; None:
         as far as it is.
+    turns: (legs,), how far a knee in the air may turn from one frame to the next, radians; None: as far as it does.
     """
 
     fps: float
@@ -40,6 +42,7 @@ class LegMotion:
     extensions: np.ndarray | None = None
     calm_time: float = REACH_TIME
     jerks: np.ndarray | None = None
+    turns: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:
@@ -51,7 +54,7 @@ class LegMotion:
         """How many frames there are."""
         return self.ankles.shape[1]
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The mean length of a leg, by which tolerances and speeds are scaled."""
         return float(self.lengths.sum(axis=1).mean())

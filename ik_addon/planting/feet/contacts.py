@@ -17,6 +17,7 @@ from .options import (
     FLOOR_TIME,
     FOOTING,
     HEEL_BEHIND,
+    PAW,
     POINT_FOOT,
     RADIUS,
     SAME_PLACE,
@@ -86,7 +87,8 @@ def sole_of(clip: LegMotion, points: np.ndarray | None = None) -> HeelAndBall:
     points: (legs, 2, 3), heels and balls where they are known, as in `Sole`; else the heel is put behind the ankle, as
     high as the ball.
     """
-    still = [_still_frames(clip, leg) for leg in range(clip.leg_count)]
+    lying = lies(clip)
+    still = [_still_frames(clip, leg, lying) for leg in range(clip.leg_count)]
     if points is None:
         points = np.array([_heel_and_ball(clip, leg, frames) for leg, frames in enumerate(still)])
     along = directions(points[:, BALL] - points[:, HEEL])
@@ -124,15 +126,15 @@ def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
     return np.array((pivot_near(clip, leg, heel) if is_planted(clip) else heel, ball))
 
 
-def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
-    """The frames in which a foot stands most probably: slow and low."""
+def _still_frames(clip: LegMotion, leg: int, lying: np.ndarray) -> np.ndarray:
+    """The frames in which a foot stands most probably: slow and low. lying: see `lies`."""
     ankles, balls = clip.ankles[leg], clip.balls[leg]
     speeds = np.maximum(*(np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=1) for way in (ankles, balls)))
     heights = ankles[:, 2] + balls[:, 2]
     restlessness = speeds / (np.median(speeds) + 1e-9 * clip.size)
     restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
     # Feet of a body that lies are still and low, and show no sole.
-    order = np.lexsort((restlessness, lies(clip)))
+    order = np.lexsort((restlessness, lying))
     if is_planted(clip):
         flat = stand_exactly(clip, np.array((ankles, balls))).all(axis=0)
         if np.count_nonzero(flat) >= FEWEST_STILL:
@@ -255,16 +257,18 @@ def split_slides(contacts: np.ndarray, places: np.ndarray, options: Options, fps
 
 def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> None:
     """Split a contact (T,) in which a point moves farther than `slide` where it is fastest, until it nowhere does."""
-    frames, half = np.arange(len(way)), 0.5 * SPLIT_TIME * fps
+    frames, half, steps = np.arange(len(way)), 0.5 * SPLIT_TIME * fps, None
     # Over a time, and not from frame to frame: so it is where it is at every frame rate.
     spread = _SPREAD * half
-    before, after = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
-    steps = np.linalg.norm(after - before, axis=0)
+    ways = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
     todo = runs(contact)
     while todo:
         first, last = todo.pop()
         if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
+        if steps is None:
+            before, after = ways
+            steps = np.linalg.norm(after - before, axis=0)
         # The ends of a contact are its fastest frames.
         margin = max(1, round(min((last - first) / 6.0, 4.0 * half)))
         fastest = first + margin + int(np.argmax(steps[first + margin : last + 1 - margin]))
@@ -290,6 +294,8 @@ Ground = Callable[[np.ndarray], np.ndarray]
 PIVOT_STEPS = 4
 """Each step of `pivoted` leaves a share of the error as large as the slope's change under a moved point: a tenth."""
 
+BACK_STEPS = 16
+"""In so many steps of the way back an edge is looked for."""
 FOOTING_RINGS = 12
 """So many distances are tried for a footing, in eight directions each."""
 
@@ -336,33 +342,48 @@ def flat_foot(
     return foot, middle - foot @ points.mean(axis=0)
 
 
-def way_to_footing(feet: Sequence[np.ndarray], points: np.ndarray, middles: np.ndarray, ground: Ground) -> np.ndarray:
+def footprint(foot: np.ndarray, points: np.ndarray, size: float) -> np.ndarray:
+    """(4, 3), level, from the middle of a sole (2, 3) to its back, front, right and left; of a foot that is a point, to
+    where its paw or hoof ends. size: of a leg."""
+    along, aside = _sole_axes(foot, points)
+    if not along.any():
+        return 0.5 * PAW * size * np.array(((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0)))
+    return np.array((-(BEHIND + 0.5) * along, (0.5 + TOES) * along, -0.5 * aside, 0.5 * aside))
+
+
+def way_to_footing(
+    prints: Sequence[np.ndarray], frames: Sequence[int], middles: np.ndarray, ground: Ground
+) -> np.ndarray:
     """The shortest level way (3,) by which the soles of one stance come to where no edge is below them.
 
     Where none leads all of them there, it counts for how many frames. Looked for ahead, behind, to both sides and
-    between, up to `FOOTING`. feet: the orientations (n, 3, 3) of each of its flat feet. points: (2, 3), heel and ball
-    in their own space. middles: (flat feet, 3), between both.
+    between, up to `FOOTING`. prints: (4, 3) of each of its feet; see `footprint`. frames: how long each stands.
+    middles: (feet, 3), of their soles.
     """
-    axes = [_sole_axes(mean_turn(own), points) for own in feet]
-    lengths = [float(np.linalg.norm(along)) for along, _ in axes]
-    if not min(lengths):
-        return np.zeros(3)
+    lengths = [float(np.linalg.norm(own[1] - own[0])) for own in prints]
     turns = 0.25 * np.pi * np.arange(8)
     around = lengths[0] * np.stack((np.cos(turns), np.sin(turns), np.zeros(8)), axis=1)
     rings = FOOTING * np.arange(1, FOOTING_RINGS + 1) / FOOTING_RINGS
 
     def even_frames(ways: np.ndarray) -> np.ndarray:
-        frames = np.zeros(len(ways))
-        for own, (along, aside), length, middle in zip(feet, axes, lengths, middles, strict=True):
-            samples = np.array((-(BEHIND + 0.5) * along, (0.5 + TOES) * along, -0.5 * aside, 0.5 * aside))
-            heights = ground((middle + ways[:, None] + samples).reshape(-1, 3)).reshape(-1, 4)
-            frames += len(own) * _is_even(heights, length)
-        return frames
+        found = np.zeros(len(ways))
+        for own, count, middle in zip(prints, frames, middles, strict=True):
+            heights = ground((middle + ways[:, None] + own).reshape(-1, 3)).reshape(-1, 4)
+            found += count * _is_even(heights, own)
+        return found
 
     ways = np.vstack((np.zeros((1, 3)), (rings[:, None, None] * around).reshape(-1, 3)))
-    if even_frames(ways[:1])[0] == sum(map(len, feet)):
+    if even_frames(ways[:1])[0] == sum(frames):
         return ways[0]
     return ways[np.argmax(even_frames(ways))]
+
+
+def way_back(place: np.ndarray, before: np.ndarray, ground: Ground) -> np.ndarray:
+    """The shortest level way (3,) from a place to where no edge is between it and the one before."""
+    ways = np.linspace(0.0, 1.0, BACK_STEPS + 1)[:, None] * ((before - place) * (1.0, 1.0, 0.0))
+    rises = np.abs(np.diff(ground(place + ways)))
+    edges = np.flatnonzero(rises > STEEP * np.linalg.norm(ways[1]))
+    return ways[edges[-1] + 1] if len(edges) else ways[0]
 
 
 def _sole_axes(foot: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -371,12 +392,14 @@ def _sole_axes(foot: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.nda
     return along, SOLE_WIDTH * np.array((-along[1], along[0], 0.0))
 
 
-def _is_even(heights: np.ndarray, length: float) -> np.ndarray:
-    """(n,) bool: whether heights (n, 4) below heel, toes, right and left of a sole are those of one slope."""
-    heel, toes, right, left = heights.T
-    rise = (toes - heel) / (BEHIND + 1.0 + TOES)
-    steep = (np.abs(rise) > STEEP * length) | (np.abs(left - right) > STEEP * SOLE_WIDTH * length)
-    return ~steep & (np.abs(heel + (BEHIND + 0.5) * rise - 0.5 * (left + right)) <= EDGE * length)
+def _is_even(heights: np.ndarray, footprint: np.ndarray) -> np.ndarray:
+    """(n,) bool: whether heights (n, 4) below the ends of a footprint (4, 3) are those of one slope."""
+    back, front, right, left = heights.T
+    behind, ahead, *_ = np.linalg.norm(footprint, axis=1)
+    length, width = behind + ahead, np.linalg.norm(footprint[3] - footprint[2])
+    rise = (front - back) / length
+    steep = (np.abs(rise) > STEEP) | (np.abs(left - right) > STEEP * width)
+    return ~steep & (np.abs(back + behind * rise - 0.5 * (left + right)) <= EDGE * length)
 
 
 def pivoted(foot: np.ndarray, arm: np.ndarray, pivot: np.ndarray, ground: Ground | None) -> np.ndarray:

@@ -197,13 +197,15 @@ EXACT = 2e-5
 
 STEEP = 0.6
 """Slope from which on two samples of the ground are on both sides of an edge, and not on one slope."""
-EDGE = 0.1
-"""Height of the ground below the middle of a sole over its ends, part of its length, from which on it is no slope."""
+EDGE = 0.07
+"""Height of the ground below the middle of a sole over its ends, part of that length, from which on it is no slope."""
 BEHIND, TOES = 0.1, 0.35
 """How far a foot reaches behind its heel and beyond its ball, part of a sole's length."""
-FOOTING = 0.8
-"""How far a foot that would stand over an edge is moved, part of the same length: half of a foot with its toes, and a
-little more."""
+PAW = 0.1
+"""Width of a paw or hoof, leg lengths."""
+FOOTING = 0.55
+"""How far a foot that would stand over an edge is moved, part of its length with its toes: half of it, and a little
+more."""
 SOLE_WIDTH = 0.4
 """Width of a sole, part of its length from heel to ball."""
 HEEL_BEHIND = 0.25
@@ -224,6 +226,8 @@ BODY_TIME = 0.5
 so that it does not bob."""
 REACH_TIME = 0.12
 """Time to either side over which the body makes way for a leg that does not reach."""
+CLIMB_TIME = 0.25
+"""The same where the ground asks for it: about half a step, since over less it bobs at each tread."""
 STRAIGHTEST = 1.0 - 1e-6
 """Extension at which the knee still has a side in double precision."""
 STRAIGHT_SIDE = 0.02

@@ -12,7 +12,7 @@ from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
-from .options import BODY_TIME, REACH_TIME, Options
+from .options import BODY_TIME, CLIMB_TIME, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits
 from .swinging import calmed
@@ -41,17 +41,21 @@ most, leg lengths: near full extension a knee turns by the root of what its ankl
 
 
 def body_shifts(
-    clip: LegMotion, ankles: np.ndarray, options: Options, stands: np.ndarray | None = None
+    clip: LegMotion,
+    ankles: np.ndarray,
+    options: Options,
+    stands: np.ndarray | None = None,
+    reach_time: float = REACH_TIME,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The moves (T, 3) of the body with which the legs reach new ankles (legs, T, 3), and where none has (T,) bool.
 
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, None: no foot does.
+    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it goes down.
     """
     longest, shortest = leg_limits(clip, options)
-    half = frames_in(REACH_TIME, clip.fps)
+    half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
         shifts = shifts + options.body * _jumps(clip, ankles, stands)
@@ -76,12 +80,11 @@ def body_shifts(
             break
         shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
-    shifts = shifts - _covering(falls, half)[:, None] * UP
+    shifts = shifts - _covering(falls, half_down)[:, None] * UP
     calm = np.minimum(longest, calm_reaches(clip, np.linalg.norm(offsets(), axis=2), FASTER * fastest_bends(clip)))
     falls, _ = lowering(offsets(), calm, shortest)
-    shifts = (
-        shifts - _covering(np.minimum(falls, CALMING * clip.size), frames_in(clip.calm_time, clip.fps))[:, None] * UP
-    )
+    half_down = max(half_down, frames_in(clip.calm_time, clip.fps))
+    shifts = shifts - _covering(np.minimum(falls, CALMING * clip.size), half_down)[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = leg_ends(clip)
@@ -242,13 +245,14 @@ def _planned(
     """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
+    stands, reach_time = contacts.any(axis=1), REACH_TIME if ground is None else CLIMB_TIME
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
 
     def farthest(anchors: Anchors) -> float:
         ankles = np.array([path.ankles for path in paths_of(anchors)])
-        shifts, _ = body_shifts(clip, ankles, options, contacts.any(axis=1))
+        shifts, _ = body_shifts(clip, ankles, options, stands, reach_time)
         return float(np.linalg.norm(shifts, axis=1).max())
 
     moved = in_reach(clip, sole, contacts, options)
@@ -262,11 +266,11 @@ def _planned(
         cleared_paths = zip(paths, contacts, grounds, strict=True)
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
-    shifts, unreached = body_shifts(clip, ankles, options, contacts.any(axis=1))
+    shifts, unreached = body_shifts(clip, ankles, options, stands, reach_time)
     if clip.jerks is not None:
         places = sole.places(ankles, feet)
         heights = places[..., 2] - floors_below(sole, places, ground)
-        ankles = calmed(clip, clip.jerks, clip.hips + shifts, ankles, heights, contacts.any(axis=1), options)
+        ankles = calmed(clip, clip.jerks, clip.hips + shifts, ankles, heights, stands, options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     pivots = pivots_of(sole, anchors.locks, clip.frame_count)
     return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

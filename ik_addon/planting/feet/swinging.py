@@ -4,17 +4,19 @@ no more than they did."""
 import numpy as np
 
 from .clip import LegMotion, bends_of, directions, ways_of
-from .curves import bridged, frames_in
+from .curves import bridged, frames_in, no_steeper
 from .loops import period_of
 from .measures import POP_TIME, UNEXPECTED, unexpected
 from .options import Options
 from .paths import fade_frames, lifts, slopes_inside
-from .reaching import leg_limits
+from .reaching import leg_ends, leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
 MOST_CALMED = np.radians(8.0)
 """Radians by which a knee may bend more or less than it would, to jerk no more than captured."""
+SAME_BEND = 1e-9
+"""Radians by which rounding changes a bend."""
 CALMING_ROUNDS, TRUSTED = 200, 0.02
 """How often jerks are shared out; and how much, of the squares of its weights, bends in the air have of one that is."""
 
@@ -43,7 +45,8 @@ def calmed(
     stands: np.ndarray,
     options: Options,
 ) -> np.ndarray:
-    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T).
+    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T),
+    nor turns faster than `clip.turns` says.
 
     Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
     Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
@@ -52,7 +55,8 @@ def calmed(
     ways, count = np.linalg.norm(offsets, axis=2), clip.frame_count - 4 * step
     if count <= 0:
         return ankles
-    first, free = bends_of(clip, ways), (~stands).astype(float)
+    planned, free = bends_of(clip, ways), (~stands).astype(float)
+    first = planned if clip.turns is None else _no_faster(clip.turns, planned, stands)
     straightest = np.minimum(first, bends_of(clip, leg_limits(clip, options)[0]))
     low, high = np.maximum(first - MOST_CALMED, straightest), np.minimum(first + MOST_CALMED, np.pi)
     bends, spans = first, [slice(k * step, k * step + count) for k in range(len(UNEXPECTED))]
@@ -67,8 +71,24 @@ def calmed(
         for weight, span in zip(UNEXPECTED, spans, strict=True):
             bends[:, span] -= weight * excess * free[:, span]
         bends = np.clip(bends, low, high)
-    changes = np.where(bends == first, 0.0, ways_of(clip, bends) - ways)
-    return ankles + _over_ground(clip, directions(offsets), changes, heights, stands, options)
+    changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+    moves = _over_ground(clip, directions(offsets), changes, heights, stands, options)
+    # A foot higher than its hip is lifted away from it.
+    ways, ends = np.linalg.norm(offsets + moves, axis=2), leg_ends(clip)
+    return ankles + np.where((ways == np.clip(ways, *ends))[..., None], moves, 0.0)
+
+
+def _no_faster(turns: np.ndarray, bends: np.ndarray, stands: np.ndarray) -> np.ndarray:
+    """Bends (legs, T) in the air, larger where a knee would turn by more than it may (legs,) from frame to frame.
+
+    For a foot in the air may be higher, and not lower. Toward where it stands a knee has the time it has.
+    """
+    found = []
+    for own, stand, step in zip(bends, stands, turns, strict=True):
+        ends = np.sort([sign * no_steeper(np.where(stand, sign * own, -np.inf), step) for sign in (1.0, -1.0)], axis=0)
+        slow = no_steeper(np.where(stand, own, np.clip(own, *ends)), step)
+        found.append(np.where(stand, own, np.clip(slow, *ends)))
+    return np.array(found)
 
 
 def _over_ground(

@@ -83,6 +83,10 @@ _NO_TURN = 1e-5
 """Radians that are rounding."""
 
 
+_ABRUPT = 0.1
+"""Seconds: what a contact lets fade in less is a jump to the eye."""
+
+
 def laid_out(
     context: bpy.types.Context, controls: KeyedControls, clip: range, entries: Sequence[tuple[Control, dict]]
 ) -> tuple[Carried, list[Laid]]:
@@ -98,6 +102,7 @@ def laid_out(
     for (control, own), span, (first, last) in zip(entries, spans, ends, strict=True):
         found.append(Laid(control, _bump(carried, control, own, span), own["body"]))
         own["span"] = [floor(first), ceil(last)]
+        own["abrupt"] = min(span[1] - span[0], span[3] - span[2]) < min(_ABRUPT, own["fade"]) * fps
     return carried, found
 
 

@@ -112,7 +112,8 @@ class Correcting(ChainOperator):
         from ...planting.scene.entries import control_name, short_limbs
 
         names: dict[float, list[str]] = {}
-        for own in apply_correction(context, ob, self.fade, self.body):
+        made = apply_correction(context, ob, self.fade, self.body)
+        for own in made:
             names.setdefault(own["frame"], []).append(control_name(own))
         done = [messages.CORRECTED(controls=messages.few(own), frame=frame) for frame, own in sorted(names.items())]
         for each in done[:-1]:
@@ -121,6 +122,10 @@ class Correcting(ChainOperator):
         if short:
             self.level = "WARNING"
             return messages.CORRECTED_SHORT(done=done[-1], tips=", ".join(short))
+        abrupt = [control_name(own) for own in made if own["abrupt"]]
+        if abrupt:
+            self.level = "WARNING"
+            return messages.CORRECTED_ABRUPT(done=done[-1], controls=messages.few(abrupt))
         return done[-1]
 
 

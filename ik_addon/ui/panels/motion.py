@@ -146,11 +146,11 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
             first = chain["pop_frames"][0][0]
             _draw_doubt(layout, context, messages.KNEE_MAY_POP(tip=chain["tip"], frame=first), first)
     shift, longest = length_words(context.scene, report["body_shift"]), max(each["length"] for each in report["chains"])
-    words = messages.BODY_MOVED(bone=report["body"], shift=shift, part=report["body_shift"] / longest)
-    if report["body_shift"] > _FAR * longest:
-        _draw_doubt(layout, context, words, report["body_frame"])
+    moved = {"bone": report["body"], "shift": shift, "part": report["body_shift"] / longest}
+    if moved["part"] > _FAR:
+        _draw_doubt(layout, context, messages.BODY_MOVED_FAR(**moved), report["body_frame"])
     else:
-        draw_sentence(layout, context, words, "DOT")
+        draw_sentence(layout, context, messages.BODY_MOVED(**moved), "DOT")
     if report["ground_speed"]:
         speed = length_words(context.scene, report["ground_speed"])
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")

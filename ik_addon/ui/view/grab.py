@@ -24,19 +24,16 @@ _NEAR = 40.0
 _NOTICED = 1e-4
 """Of the armature's size: a miss that is worth a word."""
 _SWITCHES = {
-    "R": ("rotation", "KEEP", "FOLLOW"),
-    "B": ("balance", 0.0, 0.6),
-    "H": ("lift_heels", False, True),
-    "L": ("look", True, False),
+    "R": ("Keep Rotation", "rotation", "KEEP", "FOLLOW"),
+    "B": ("Balance", "balance", 0.0, 0.6),
+    "H": ("Heels", "lift_heels", False, True),
+    "L": ("Look", "look", True, False),
 }
-"""The option that a key switches, and between what."""
+"""What a key is called, the option that it switches, and between what."""
 _KEYS = (
     ("Axis", ("EVENT_X", "EVENT_Y", "EVENT_Z")),
     ("Pin", ("EVENT_P",)),
-    ("Keep Rotation", ("EVENT_R",)),
-    ("Balance", ("EVENT_B",)),
-    ("Heels", ("EVENT_H",)),
-    ("Look", ("EVENT_L",)),
+    *((name, (f"EVENT_{key}",)) for key, (name, *_) in _SWITCHES.items()),
     ("Hips Stay", ("EVENT_ALT",)),
 )
 
@@ -191,7 +188,7 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
             if drag.kind == "LIMB" and drag.limb != self._drag.limb:
                 self._session.toggle_pin(drag.limb)
         elif event.type in _SWITCHES:
-            name, first, other = _SWITCHES[event.type]
+            _, name, first, other = _SWITCHES[event.type]
             setattr(self, name, other if getattr(self, name) == first else first)
             self._take_hold()
         else:

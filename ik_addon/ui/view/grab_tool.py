@@ -112,7 +112,7 @@ class GrabTool(bpy.types.WorkSpaceTool):
     def draw_settings(_context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:
         """The options in the header."""
         given = tool.operator_properties("analytic_ik.grab")
-        for name in ("pin_feet", "hips", "spine", "balance", "lift_heels", "look"):
+        for name in ("pin_feet", "hips", "rotation", "spine", "balance", "lift_heels", "look"):
             layout.prop(given, name)
 
 
