@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 
 import bpy
 import numpy as np
@@ -31,7 +32,9 @@ from .control_bones import new_bones_taken_back
 from .controls import new_control
 from .fk_frames import (
     BEND_SETTINGS,
+    are_carried,
     checked_controls,
+    controls_in,
     controls_over,
     fk_goal,
     key_controls,
@@ -143,7 +146,9 @@ def _snap_controls(
 ) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
     """Put controls where they are wanted at each frame; returns what their channels hold there."""
     if frames is not None:
-        sampled = (clips and clips.of(context, controls, frames)) or controls_over(context, controls, frames)
+        together = clips if clips is not None and not are_carried(controls) else None
+        sampled = together and together.of(context, tips, frames, partial(controls_in, controls))
+        sampled = sampled or controls_over(context, controls, frames)
         if sampled is not None:
             samples, done.missed, done.lengths, done.slopes = sampled
             yield len(frames), len(frames)

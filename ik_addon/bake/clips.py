@@ -66,12 +66,15 @@ def _with_partners(ob: bpy.types.Object, clip: Clip) -> list[tuple[bpy.types.Obj
     return [(ob, clip), *((control, own) for control, own in partners if own is not None)]
 
 
-def clip_samplers(ob: bpy.types.Object, clips: Iterable[Clip]) -> dict[Clip, ClipSampler]:
-    """What samples each of some clips of an armature object, with its controls, over its own frames."""
+def clip_samplers(ob: bpy.types.Object, clips: Iterable[Clip], within: Callable) -> dict[Clip | None, ClipSampler]:
+    """What samples each of some clips of an armature object, with its controls, over its own frames; by what plays
+    within a context for the object."""
     found, objects = {}, [ob, *separate_controls(ob)]
     for clip in clips:
         with playing_alone(_with_partners(ob, clip)):
-            found[clip] = ClipSampler(frames_of(ob), objects)
+            frames = frames_of(ob)
+            with within(ob):
+                found[playing_clip(ob)] = ClipSampler(frames, objects)
     return found
 
 

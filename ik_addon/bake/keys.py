@@ -3,6 +3,7 @@ F-Curve as arrays: read at once and written at once, all that they are."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import bpy
 import numpy as np
@@ -28,6 +29,7 @@ _ONE_KEY = 0.01
 """Frames from a key at which Blender inserts no other one."""
 
 
+@cache
 def number_of(attribute: str, identifier: str) -> int:
     """What bulk access takes for the item of an enumeration of keys."""
     return bpy.types.Keyframe.bl_rna.properties[attribute].enum_items[identifier].value
@@ -115,14 +117,15 @@ def write_curve(
     new |= {name: np.full(count, number_of(name, "AUTO_CLAMPED")) for name in ("handle_left_type", "handle_right_type")}
     order = np.arange(count)
     if len(curve.keyframe_points):
-        known = keys_of(curve)
-        times = known["co"][:, 0]
+        times = keys_of(curve, ("co",))["co"][:, 0]
         left = (times < span[0] - SAME_TIME) | (times > span[1] + SAME_TIME)
         new |= {name: np.zeros(count) for name in ("amplitude", "back", "period", "easing", "type")}
         new |= {name: np.ones(count, bool) for name in _FLAGS}
-        new = {name: np.concatenate((known[name][left], new[name])) for name in known}
-        order = np.argsort(new["co"][:, 0], kind="stable")
-        new = {name: values[order] for name, values in new.items()}
+        if left.any():
+            known = keys_of(curve)
+            new = {name: np.concatenate((known[name][left], new[name])) for name in known}
+            order = np.argsort(new["co"][:, 0], kind="stable")
+            new = {name: values[order] for name, values in new.items()}
     if slopes is not None:
         _bend(new, np.flatnonzero(order >= len(order) - count), slopes)
     set_keys(curve, new)

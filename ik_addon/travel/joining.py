@@ -11,6 +11,7 @@ from .. import messages
 from ..authoring.placing import Control
 from ..bake.clips import channels_of_clips, clip_playing
 from ..bake.stepping import Steps, at_once, frame_kept, part_of
+from ..planting.feet.clip import applied
 from ..planting.feet.options import Options
 from ..planting.feet.treadmill import Stage, stands_on
 from ..planting.scene.limbs import key_contacts, keyed_contacts
@@ -18,8 +19,9 @@ from ..planting.scene.path import walk_of
 from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
 from ..rig.blender.rotations import pose_matrix
+from ..rig.model.order import live_tips
 from ..solvers import ChainError
-from .joint import Joint, Pair, Refused, Way, joints_of, way_at
+from .joint import FAR, Joint, Pair, Refused, Way, joints_of, way_at
 from .keying import (
     Film,
     Rows,
@@ -32,7 +34,7 @@ from .keying import (
     made_of_clip,
     rows_for,
 )
-from .loop import FootGoal, basis_at, legs_of_controls, moves, path_to, rows_of_leg
+from .loop import FootGoal, basis_at, foot_poses, legs_of_controls, moves, path_to, rows_of_leg
 
 _TRIED, _BESIDE = 6, 2
 """So many joints are tried that feet allow, none beside one that was: so many frames away in both clips."""
@@ -111,6 +113,7 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     before, after = pair.films
     ob, film, body = before.ob, joint.film(before, after), pair.body
     controls, on_feet = chain_controls(ob), legs_of_controls(ob, pair.legs)
+    on_feet |= {(ob, leg.foot): k for k, leg in enumerate(pair.legs) if leg.foot and leg.foot not in pair.carried}
     wanted = {
         each: joint.passed(before.world(each), after.world(each), on_feet.get((each.ob, each.bone)))
         for each in film.channels
@@ -133,14 +136,17 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
 def _refused(pair: Pair, joint: Joint, way: Way, rows: Mapping[Control, Rows]) -> Refused:
     """What turns fastest, or misses its foot most, of what the body carries."""
     film = joint.film(*pair.films)
-    fixed = {leg.links[0] for leg, path in zip(pair.legs, pair.paths, strict=True) if not path}
-    poses = _posed(film, rows, way.bodies, pair.carried, fixed)
+    live = live_tips(film.ob)
+    poses = _posed(film, rows, way.bodies, pair.carried, {leg.links[0] for leg in pair.legs if leg.tip in live})
     found = [pair.too_far(*own) for own in pair.speeds(poses, film.worlds[film.ob])]
     for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
-        if path:
-            ankles = (film.worlds[film.ob] @ poses[leg.tip] @ (*leg.ankle, 1.0))[:, :3]
-            off = np.linalg.norm(ankles - way.feet[k, :, :3, 3], axis=1) / pair.clips[0].reaches[k]
-            found.append(pair.out_of_reach(k, off))
+        # A leg follows its foot also where that does not hang on it.
+        if leg.tip in poses and (path or leg.foot not in pair.carried):
+            one, two = (foot_poses(clip, k) for clip in pair.clips)
+            goes = way.feet[k] @ np.linalg.inv(joint.joined(one, two))
+            ends = [film.worlds[film.ob] @ each[leg.tip] @ (*leg.ankle, 1.0) for each in (poses, film.poses)]
+            off = np.linalg.norm(ends[0] - applied(goes, ends[1]), axis=1) / pair.clips[0].reaches[k]
+            found.append(pair.out_of_reach(k, off, *(() if path else (FAR,))))
     return max(found)
 
 

@@ -45,8 +45,8 @@ _STRAIGHT = 0.99
 """Part of its length to which a leg may stretch that is no straighter in either clip."""
 _OFF = 1e-4
 """Part of its length by which a leg may miss its foot."""
-_FAR = 0.01
-"""The same that is as bad as what is twice too fast."""
+FAR = 0.01
+"""The same that is as bad as what is twice too fast; and by which it may miss one that does not hang on it."""
 _MOST, _KEPT = 300, 4.0
 """So many joints are looked at. Times as much as what fades counts what a foot keeps to the end."""
 _SHORTEST_LANDING = 0.1
@@ -218,7 +218,8 @@ class Pair:
         """How far something may go in a frame, by its limit."""
         found = {"turn": _TURN, "bend": _TURN, **dict(enumerate(_STEP * self.clips[0].reaches))}
         for film in self.films:
-            for limit, _, own in self.speeds({name: film.poses[name] for name in self.carried}, film.worlds[film.ob]):
+            seen = {name: film.poses[name] for own in (self.carried, *self.feet) for name in own}
+            for limit, _, own in self.speeds(seen, film.worlds[film.ob]):
                 faster = FASTER_TURN if isinstance(limit, str) else FASTER_STEP
                 found[limit] = max(found[limit], faster * float(own.max(initial=0.0)))
         return found
@@ -233,12 +234,12 @@ class Pair:
             return times, messages.JOIN_TURN(**given, **angles)
         return times, messages.JOIN_STEP(**given, times=times * FASTER_STEP)
 
-    def out_of_reach(self, leg: int, off: np.ndarray) -> Refused:
-        """Where a leg misses its foot, by parts of its length (T,)."""
+    def out_of_reach(self, leg: int, off: np.ndarray, most: float = _OFF) -> Refused:
+        """Where a leg misses its foot, by parts of its length (T,). most: by which it may."""
         row = int(off.argmax())
         given = {"bone": self.legs[leg].tip, "frame": self.films[0].frames.start + row, "second": self.names[1]}
         words = messages.JOIN_OUT_OF_REACH(**given, distance=messages.LEG_LENGTHS(part=float(off[row])))
-        return float(off[row] / _OFF if off[row] <= _OFF else 1.0 + off[row] / _FAR), words
+        return float(off[row] / most if off[row] <= most else 1.0 + off[row] / FAR), words
 
     def fades(self) -> tuple[np.ndarray, np.ndarray]:
         """For each two rows of both clips, in how many frames fades what is apart, and how many times as fast as bones

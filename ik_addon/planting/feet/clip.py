@@ -1,6 +1,7 @@
 """Legs over the frames of a motion capture, and rotations in arrays of matrices (..., 3, 3)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class LegMotion:
         """How many frames there are."""
         return self.ankles.shape[1]
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The mean length of a leg, by which tolerances and speeds are scaled."""
         return float(self.lengths.sum(axis=1).mean())

@@ -87,7 +87,8 @@ def sole_of(clip: LegMotion, points: np.ndarray | None = None) -> HeelAndBall:
     points: (legs, 2, 3), heels and balls where they are known, as in `Sole`; else the heel is put behind the ankle, as
     high as the ball.
     """
-    still = [_still_frames(clip, leg) for leg in range(clip.leg_count)]
+    lying = lies(clip)
+    still = [_still_frames(clip, leg, lying) for leg in range(clip.leg_count)]
     if points is None:
         points = np.array([_heel_and_ball(clip, leg, frames) for leg, frames in enumerate(still)])
     along = directions(points[:, BALL] - points[:, HEEL])
@@ -125,15 +126,15 @@ def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
     return np.array((pivot_near(clip, leg, heel) if is_planted(clip) else heel, ball))
 
 
-def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
-    """The frames in which a foot stands most probably: slow and low."""
+def _still_frames(clip: LegMotion, leg: int, lying: np.ndarray) -> np.ndarray:
+    """The frames in which a foot stands most probably: slow and low. lying: see `lies`."""
     ankles, balls = clip.ankles[leg], clip.balls[leg]
     speeds = np.maximum(*(np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=1) for way in (ankles, balls)))
     heights = ankles[:, 2] + balls[:, 2]
     restlessness = speeds / (np.median(speeds) + 1e-9 * clip.size)
     restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
     # Feet of a body that lies are still and low, and show no sole.
-    order = np.lexsort((restlessness, lies(clip)))
+    order = np.lexsort((restlessness, lying))
     if is_planted(clip):
         flat = stand_exactly(clip, np.array((ankles, balls))).all(axis=0)
         if np.count_nonzero(flat) >= FEWEST_STILL:
@@ -256,16 +257,18 @@ def split_slides(contacts: np.ndarray, places: np.ndarray, options: Options, fps
 
 def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> None:
     """Split a contact (T,) in which a point moves farther than `slide` where it is fastest, until it nowhere does."""
-    frames, half = np.arange(len(way)), 0.5 * SPLIT_TIME * fps
+    frames, half, steps = np.arange(len(way)), 0.5 * SPLIT_TIME * fps, None
     # Over a time, and not from frame to frame: so it is where it is at every frame rate.
     spread = _SPREAD * half
-    before, after = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
-    steps = np.linalg.norm(after - before, axis=0)
+    ways = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
     todo = runs(contact)
     while todo:
         first, last = todo.pop()
         if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
+        if steps is None:
+            before, after = ways
+            steps = np.linalg.norm(after - before, axis=0)
         # The ends of a contact are its fastest frames.
         margin = max(1, round(min((last - first) / 6.0, 4.0 * half)))
         fastest = first + margin + int(np.argmax(steps[first + margin : last + 1 - margin]))

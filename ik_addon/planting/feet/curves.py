@@ -4,7 +4,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 
 def frames_in(seconds: float, fps: float) -> int:
@@ -14,8 +13,10 @@ def frames_in(seconds: float, fps: float) -> int:
 
 def runs(mask: np.ndarray) -> list[tuple[int, int]]:
     """The first and last frame of each stretch in which a mask (T,) is True."""
-    edges = np.flatnonzero(np.diff(np.concatenate(((False,), mask, (False,))).astype(np.int8)))
-    return [(int(first), int(after) - 1) for first, after in edges.reshape(-1, 2)]
+    ended = np.zeros(len(mask) + 2, bool)
+    ended[1:-1] = mask
+    edges = np.flatnonzero(ended[1:] != ended[:-1])
+    return [(first, after - 1) for first, after in edges.reshape(-1, 2).tolist()]
 
 
 def extent(way: np.ndarray) -> float:
@@ -40,12 +41,14 @@ _STEPS_TO_MIDDLE = 32
 """Each step (E. Weiszfeld) leaves half of the way, or less."""
 
 
-def slope(values: np.ndarray, fps: float, seconds: float) -> np.ndarray:
-    """How fast values change, per second: the slope of the line fitted over `seconds` to either side.
+def slope(values: np.ndarray, fps: float, seconds: float, axis: int = 0) -> np.ndarray:
+    """How fast values change, per second: the slope of the line fitted over `seconds` to either side. axis: of frames.
 
     Noise and frame rate matter less than in differences between frames. Beyond its ends a curve is continued by its
     half turn about the end, so that a straight line keeps its slope.
     """
+    if axis:
+        return np.moveaxis(slope(np.moveaxis(values, axis, 0), fps, seconds), 0, axis)
     half = frames_in(seconds, fps)
     before, after = _mirrored(values, half)
     offsets = np.arange(-half, half + 1.0)
@@ -56,7 +59,7 @@ def lowest(values: np.ndarray, back: int, ahead: int | None = None) -> np.ndarra
     """The least value (T,) within `back` frames before and `ahead` after; as many after as before if None."""
     ahead = back if ahead is None else ahead
     held = np.concatenate((np.repeat(values[:1], back), values, np.repeat(values[-1:], ahead)))
-    return sliding_window_view(held, back + ahead + 1).min(axis=-1)
+    return windows_in(held, back + ahead + 1).min(axis=-1)
 
 
 def highest(values: np.ndarray, half: int) -> np.ndarray:
@@ -205,4 +208,12 @@ def _mirrored(values: np.ndarray, half: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _windows(values: np.ndarray, half: int) -> np.ndarray:
     """The values around each frame, on a new last axis."""
-    return sliding_window_view(values, 2 * half + 1, axis=0)
+    return windows_in(values, 2 * half + 1)
+
+
+def windows_in(values: np.ndarray, count: int, axis: int = 0) -> np.ndarray:
+    """Each `count` values that follow one another along an axis, on a new last one: not to be written to."""
+    # As numpy's `sliding_window_view`, which for short clips takes longer than what is done with its result.
+    values, shape = np.ascontiguousarray(values), [*values.shape]
+    shape[axis] -= count - 1
+    return np.ndarray((*shape, count), values.dtype, values, 0, (*values.strides, values.strides[axis]))

@@ -5,11 +5,10 @@ where the clip is, how it is turned about the vertical, or which side is left.
 """
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .clip import LegMotion
 from .contacts import HeelAndBall
-from .curves import cubic_at
+from .curves import cubic_at, windows_in
 from .options import POINT_FOOT
 
 RATE = 30.0
@@ -88,7 +87,7 @@ class Samples:
 
 def windows(features: np.ndarray) -> np.ndarray:
     """Features (legs, 2, n, k) with those of the samples around each: (legs, 2, n, k * (2 TAPS + 1))."""
-    seen = sliding_window_view(_held(features, TAPS, axis=-2), 2 * TAPS + 1, axis=-2)
+    seen = windows_in(_held(features, TAPS, axis=-2), 2 * TAPS + 1, -2)
     return seen.reshape(*seen.shape[:-2], -1)
 
 
@@ -99,7 +98,7 @@ def rates(values: np.ndarray) -> np.ndarray:
 
 def around(values: np.ndarray, half: int, of) -> np.ndarray:
     """The least, largest … of the values (..., n) within `half` samples to either side."""
-    return of(sliding_window_view(_held(values, half, axis=-1), 2 * half + 1, axis=-1), axis=-1)
+    return of(windows_in(_held(values, half, axis=-1), 2 * half + 1, -1), axis=-1)
 
 
 def _times(clip: LegMotion) -> np.ndarray:
@@ -114,7 +113,7 @@ def _sampled(values: np.ndarray, times: np.ndarray, fps: float) -> np.ndarray:
     """
     half = max(1, round(0.5 * fps / RATE)) if fps > 1.5 * RATE else 0
     if half:
-        values = sliding_window_view(_held(values, half, axis=-2), 2 * half + 1, axis=-2).mean(axis=-1)
+        values = windows_in(_held(values, half, axis=-2), 2 * half + 1, -2).mean(axis=-1)
     return np.moveaxis(cubic_at(np.moveaxis(values, -2, 0), times), 0, -2)
 
 

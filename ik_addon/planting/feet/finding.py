@@ -106,7 +106,7 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
     touching = np.array([[_touches(own, costs, clip.fps) for own in leg] for leg in scores])
     seen = over_ground(clip, ground * clip.size)
     places = sole.places(seen.ankles, seen.feet) / clip.size
-    speeds = np.linalg.norm([[slope(way[:, :2], clip.fps, SLOPE_TIME) for way in leg] for leg in places], axis=-1)
+    speeds = np.linalg.norm(slope(places, clip.fps, SLOPE_TIME, axis=2)[..., :2], axis=-1)
     if touching.any() and np.median(speeds[touching]) < _TO_AND_FRO:
         for leg, point in np.ndindex(touching.shape[:2]):
             touching[leg, point] = _rests(touching[leg, point], places[leg, point], LIFT[point], clip.fps)
@@ -175,15 +175,14 @@ def packed(arrays: dict[str, np.ndarray]) -> dict[str, Network]:
 def _touches(scores: np.ndarray, costs: np.ndarray, fps: float) -> np.ndarray:
     """(T,) bool, the likeliest states of one point; costs: (T,), of changing them."""
     gains, count = scores * (RATE / fps), len(scores)
-    best, came = np.zeros(2), np.zeros((count, 2), bool)
-    for k, gain in enumerate(gains):
-        switched = best[::-1] - costs[k]
-        came[k] = switched > best
-        best = np.maximum(best, switched) + np.array((-0.5, 0.5)) * gain
+    off, on, came = 0.0, 0.0, []
+    for gain, cost in zip((0.5 * gains).tolist(), costs.tolist(), strict=True):
+        came.append((on - cost > off, off - cost > on))
+        off, on = max(off, on - cost) - gain, max(on, off - cost) + gain
     states = np.empty(count, bool)
-    states[-1] = best[1] > best[0]
+    states[-1] = on > off
     for k in range(count - 1, 0, -1):
-        states[k - 1] = states[k] ^ came[k, int(states[k])]
+        states[k - 1] = states[k] ^ came[k][int(states[k])]
     for first, last in runs(~states):
         if (last - first + 1) / fps < SHORTEST_GAP and first > 0 and last < count - 1:
             states[first : last + 1] = True

@@ -135,7 +135,7 @@ def new_pops(before: LegMotion, after: LegMotion, leg: int) -> list[tuple[int, i
 
 
 def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:
-    speeds = np.array([np.linalg.norm(slope(way[:, :2], clip.fps, SLOPE_TIME), axis=-1) for way in ways])
+    speeds = np.linalg.norm(slope(ways, clip.fps, SLOPE_TIME, axis=1)[..., :2], axis=-1)
     over = ways[..., 2] - floors
     stands = contacts.any(axis=0)
     lowest = np.where(contacts, over, np.inf).min(axis=0)

@@ -65,7 +65,7 @@ def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
     a game gives the character for its feet not to slide is as large, in the other direction.
     """
     places, still = sole.places(clip.ankles, clip.feet), np.zeros(3)
-    rates = np.array([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places])
+    rates = slope(places, clip.fps, SLOPE_TIME, axis=2)[..., :2]
     # A foot that never leaves a belt would be carried off.
     stepping = [leg for leg, touching in enumerate(contacts.any(axis=1)) if touching.any() and not touching.all()]
     own = [rates[leg][contacts[leg]] for leg in stepping]
@@ -140,7 +140,7 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
     seen = ground.seen_from(clip)
     sole = first if seen is clip else sole_of(seen)
     places = sole.places(seen.ankles, seen.feet) / clip.size
-    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
+    speeds = np.linalg.norm(slope(places, clip.fps, SLOPE_TIME, axis=2)[..., :2], axis=-1)
     if not velocity.any():
         felt = touching.copy()
         pace = float(np.linalg.norm(way_a_second(clip))) / clip.size

@@ -1,6 +1,6 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import bpy
@@ -9,9 +9,11 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from ... import messages
+from ...authoring.clip_tracks import ClipTracks
 from ...authoring.fk_frames import checked_controls
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
+from ...rig.blender.clips import Clip
 from ...rig.data.control_clips import separate_controls
 from ...rig.data.settings import set_to
 from ...rig.data.undoing import all_or_nothing
@@ -28,7 +30,7 @@ from .between import falls_between
 from .footprints import edited, make_footprints
 from .limbs import check_frames, check_limbs, controls_ready, key_contacts, keyed_contacts
 from .path import check_path, curve_of, path_named, walk_along, walk_of
-from .reading import Capture, captured, carrier_of, reaching
+from .reading import Capture, captured, carrier_of, reaching, solved_again
 from .report import report_of
 from .riders import Riders, riders_of, staying
 from .simplify import with_edits
@@ -157,8 +159,13 @@ def planted(
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
         tag_pose(ob)
-        steps = captured(context, tips, carrier, frames, solved=True, at_feet=True, legs=capture.legs)
-        after = yield from part_of(steps, 3, 4)
+        # On a path more is keyed than what these were told from.
+        if capture.told is not None and riders is None:
+            after = solved_again(context, tips, capture, frames)
+            yield 1, 1
+        else:
+            steps = captured(context, tips, None, frames, solved=True, at_feet=True, legs=capture.legs)
+            after = (yield from part_of(steps, 3, 4)).clip
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
@@ -166,10 +173,15 @@ def planted(
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
-        return report_of(tips, carrier, stage, after.clip, made, frames, figures)
+        return report_of(tips, carrier, stage, after, made, frames, figures)
 
 
 plant = at_once(planted)
+
+
+def skins_of(ob: bpy.types.Object, clips: Iterable[Clip | None]) -> Skins:
+    """What is read once of an armature object of which these clips are planted, None for what plays."""
+    return Skins(clips=ClipTracks(ob, filter(None, clips), source_playing))
 
 
 def _read(
@@ -181,10 +193,10 @@ def _read(
     skins: Skins,
 ) -> Steps[tuple[Capture, list[np.ndarray]]]:
     """In steps: what was captured, and what goes along with it on a path, see `Riders.read`."""
-    reading = captured(context, tips, carrier, frames, at_feet=True, skins=skins)
     if riders is None:
         with source_playing(tips[0].id_data):
-            return (yield from reading), []
+            return (yield from captured(context, tips, carrier, frames, at_feet=True, skins=skins)), []
+    reading = captured(context, tips, carrier, frames, at_feet=True, skins=replace(skins, clips=None))
     with riders.sources_playing():
         capture = yield from part_of(reading, 0, 2)
         return capture, (yield from part_of(riders.read(context, tips, frames), 1, 2))

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from itertools import accumulate, pairwise
+from typing import Any
 
 import bpy
 import numpy as np
@@ -33,15 +34,16 @@ from ...rig.blender.rotations import (
     turns_in,
 )
 from ...rig.blender.sampling import Judge, Sampler
-from ...rig.data.settings import path_of
+from ...rig.data.settings import path_of, settings_of
 from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
-from ...rig.model.limb_model import FkTrack, joints_of
+from ...rig.model.limb_model import FkTrack, LimbModel, joints_of
 from ...rig.model.order import ChainName, KnownOrders, live_tips
 from ...rig.pose.solving import solve_limb
-from ...rig.pose.track_solving import solve_tracks
+from ...rig.pose.track_reading import TrackReader
+from ...rig.pose.track_solving import Reading, solve_tracks
 from ...solvers import Chain, ChainError
 from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
@@ -212,6 +214,7 @@ class Capture:
     legs, clip: the legs. held: (legs, 3, 3), how each foot stands against its target. body: what carries them; None if
     that was not asked for. loose: which feet were read that do not hang on their legs. ends: (legs, T, 3), where the
     leg of each foot ends, from its ankle in its own space: elsewhere where bones stretch or have keys of location.
+    told: what F-Curves told of it; None: it was stepped through.
     """
 
     legs: "Sequence[Leg]"
@@ -220,6 +223,7 @@ class Capture:
     body: BodyRows | None
     loose: tuple[bool, ...]
     ends: np.ndarray
+    told: "_Told | None"
 
 
 def captured(
@@ -238,22 +242,40 @@ def captured(
     whose foot hangs on something else, and carries its target. skins: of their feet, as far as they are known, for they
     are to be seen too. legs: if they were read before. Raises ChainError that names the bone of one that cannot be.
     """
-    ob, count = tips[0].id_data, len(frames)
+    ob = tips[0].id_data
     if not legs:
         # They are measured where the armature is just now.
         context.evaluated_depsgraph_get()
         legs = [leg_of(tip, at_feet, skins) for tip in tips]
         legs = legs if skins is None else with_skins(ob, legs, skins)
-    sampler = Sampler(frames)
-    rows = _sampled(context, tips, legs, frames, sampler, solved, at_feet)
-    if rows is not None:
+    told, judge = None, Judge()
+    if not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones):
+        read = partial(_told_in, tips, legs, carrier, solved, at_feet)
+        told = skins.clips.of(context, tips, frames, read) if skins is not None and skins.clips is not None else None
+        if told is None or told.settings != _settings_of(tips):
+            sampler = Sampler(frames)
+            readings = sampled_over(context, tips, frames, sampler)
+            told = read(readings, sampler, [len(frames)])[0] if readings is not None else None
+    if told is not None:
         yield len(frames), len(frames)
-        body = _carried_over(carrier, sampler, count) if carrier is not None else None
+        rows, body = told.rows, told.body
     else:
         rows, body = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet, legs)
     clip, ends = _clip_of(context, legs, rows, frames, at_feet)
     held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
-    return Capture(legs, clip, held, body, tuple(not own.hangs for own in rows), ends)
+    return Capture(legs, clip, held, body, tuple(not own.hangs for own in rows), ends, told)
+
+
+def solved_again(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], capture: Capture, frames: range
+) -> LegMotion:
+    """The legs of a capture that F-Curves told as they are solved now that controls, and what carries the legs, have
+    other keys."""
+    sampler = Sampler(frames)
+    reader, told = TrackReader(sampler, len(frames)), zip(capture.told.models, capture.told.fks, strict=True)
+    readings = [reader.sent_now(tips[0].id_data, *chain) for chain in told]
+    rows = _rows_of(tips, capture.legs, readings, sampler, solved=True, at_feet=True)
+    return _clip_of(context, capture.legs, rows, frames, at_feet=True)[0]
 
 
 def _clip_of(
@@ -351,23 +373,60 @@ def _loose_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     return foot if foot is not None and foot != end_bone(tip) else None
 
 
-def _sampled(
-    context: bpy.types.Context,
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Legs from F-Curves, and what carries them; the FK pose of each chain, and its settings."""
+
+    rows: list[_Rows]
+    body: BodyRows | None
+    fks: list[FkTrack]
+    models: list[LimbModel]
+    settings: tuple
+
+
+def _settings_of(tips: Iterable[bpy.types.PoseBone]) -> tuple:
+    return tuple((settings_of(tip), *tip.analytic_ik_record_rotation) for tip in tips)
+
+
+def _told_in(
     tips: Sequence[bpy.types.PoseBone],
     legs: "Sequence[Leg]",
-    frames: range,
+    carrier: bpy.types.PoseBone | None,
+    solved: bool,
+    at_feet: bool,
+    readings: Mapping[ChainName, Reading],
+    sampler: Sampler,
+    counts: Sequence[int],
+) -> list[_Told]:
+    """Legs in clips that were read one after the other, counts: each of so many frames."""
+    own, count = [*readings.values()], sum(counts)
+    rows = _rows_of(tips, legs, own, sampler, solved, at_feet)
+    body = _carried_over(carrier, sampler, count) if carrier is not None else None
+    whole = _Told(rows, body, [each.fk for each in own], [each.model for each in own], _settings_of(tips))
+    return [_part(whole, slice(end - each, end), count) for each, end in zip(counts, accumulate(counts), strict=True)]
+
+
+def _part(found, part: slice, count: int) -> Any:
+    """A part of `count` rows, of all arrays that have as many in what was found."""
+    if isinstance(found, np.ndarray):
+        return found[part] if len(found) == count else found
+    if isinstance(found, (list, tuple)):
+        return type(found)(_part(each, part, count) for each in found)
+    if isinstance(found, (_Told, _Rows, BodyRows, FkTrack)):
+        return replace(found, **{own.name: _part(getattr(found, own.name), part, count) for own in fields(found)})
+    return found
+
+
+def _rows_of(
+    tips: Sequence[bpy.types.PoseBone],
+    legs: "Sequence[Leg]",
+    readings: Sequence[Reading],
     sampler: Sampler,
     solved: bool,
     at_feet: bool,
-) -> list[_Rows] | None:
-    """Legs over all frames at once, each in the space of its root's parent; None where F-Curves do not tell them."""
-    ob, judge = tips[0].id_data, Judge()
-    is_told = not any(judge.not_simple(ob, name) for leg in legs if leg.skin for name in leg.skin.bones)
-    sampled = sampled_over(context, tips, frames, sampler) if is_told else None
-    if sampled is None:
-        return None
-    readings = [*sampled.values()]
-    fks = [reading.fk for reading in readings]
+) -> list[_Rows]:
+    """Legs over all frames at once, each in the space of its root's parent."""
+    ob, fks = tips[0].id_data, [reading.fk for reading in readings]
     if solved:
         fks = [shown_track(*each) for each in zip(readings, solve_tracks(readings), strict=True)]
     found = []
@@ -639,9 +698,11 @@ def _told(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg],
         return None
     if any(tip.analytic_ik_foot_roll for tip in tips):
         return None
-    rows = _sampled(context, tips, legs, frames, Sampler(frames), solved=True, at_feet=True)
-    if rows is None:
+    sampler = Sampler(frames)
+    readings = sampled_over(context, tips, frames, sampler)
+    if readings is None:
         return None
+    rows = _rows_of(tips, legs, [*readings.values()], sampler, solved=True, at_feet=True)
     # Of a limb of more links the first knee is seen.
     rows = [replace(own, joints=np.asarray(own.joints)[:, [0, 1, -1]]) for own in rows]
     clip, _ = _clip_of(context, legs, rows, frames, at_feet=True)

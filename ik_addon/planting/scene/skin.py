@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...authoring.clip_tracks import ClipTracks
 from ...authoring.end_bone import skins_of
 
 _DIRECTIONS = 1000
@@ -50,7 +51,7 @@ class FootSkin:
 
 @dataclass(frozen=True, slots=True)
 class Skins:
-    """What was read of the skins of an armature object's feet, once for all its clips.
+    """What was read of the skins of an armature object's feet, once for all its clips; and of the clips themselves.
 
     feet: by their bones; None of one that has none, or where there is no foot. balls: by the tips of chains and feet,
     see `reading.ball_of`.
@@ -58,6 +59,7 @@ class Skins:
 
     feet: dict[str, FootSkin | None] = field(default_factory=dict)
     balls: dict[tuple[str, str], tuple[np.ndarray | None, float]] = field(default_factory=dict)
+    clips: ClipTracks | None = None
 
 
 def skin_of_foot(ob: bpy.types.Object, foot: str, leg: float) -> FootSkin | None:

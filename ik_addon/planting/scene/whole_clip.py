@@ -20,7 +20,7 @@ from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
 from .checking import feet_checked
-from .plant import Ground, planted_and_kept
+from .plant import Ground, planted_and_kept, skins_of
 from .reading import leg_tips
 from .skin import Skins
 from .sources import forget_source, source_of
@@ -59,7 +59,7 @@ def clips_planted(
         raise NothingToPlantError(messages.OF(whose=whose, said=messages.NO_MOTION()))
     chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
     present = [own] if own and is_current else [*filter(None, chosen)]
-    called, entries, skins = clip_entries(chosen), [], Skins()
+    called, entries = clip_entries(chosen), []
 
     def work(frames: range) -> Steps[dict | ChainError]:
         start, error = perf_counter(), None
@@ -88,7 +88,7 @@ def clips_planted(
             tips = _rigged(context, ob, chosen, keep_controls, limbs)
             chains = _with(chains, tips)
         undo.nothing_more_is_made()
-        of_controls = own_actions(ob, present)
+        of_controls, skins = own_actions(ob, present), skins_of(ob, chosen)
         found = yield from clips_tried(ob, chosen, work, frames)
         strips_play(ob, found.made)
         controls = controls_of_chains(ob)

@@ -275,24 +275,24 @@ def _target_worlds(capture: Capture, plan: FootPlan) -> np.ndarray:
 
 def body_keys(carrier: bpy.types.PoseBone, body: BodyRows, plan: FootPlan, frames: range) -> BoneKeys:
     """The keys with which the bone that carries a body moves as planned."""
-    places = zip(map(Matrix, body.worlds), map(Matrix, body.above), strict=True)
-    ways = np.array([_way_of(world, above if carrier.parent else None, carrier) for world, above in places])
+    # Most characters have nothing above it that moves.
+    above = body.above if (body.above != body.above[:1]).any() else body.above[:1]
+    ways = np.array([_way_of(Matrix(pose) if carrier.parent else None, carrier) for pose in above])
+    ways = body.worlds[:, :3, :3].astype(np.float32).astype(float) @ ways
     moves = np.linalg.solve(ways, plan.shifts[..., None])[..., 0]
     return keys_of(carrier.name, LOCATION, (body.locations + moves).tolist(), frames)
 
 
-def _way_of(world: Matrix, parent_pose: Matrix | None, bone: bpy.types.PoseBone) -> np.ndarray:
-    """How a bone moves in the world with its location, (3, 3): a column for each of its three numbers.
+def _way_of(parent_pose: Matrix | None, bone: bpy.types.PoseBone) -> np.ndarray:
+    """How a bone moves in its armature with its location, (3, 3): a column for each of its three numbers.
 
-    world: of its armature object. parent_pose: of the bone above, if there is one.
+    parent_pose: of the bone above, if there is one.
     """
-    at_rest = _head(bone, Vector(), parent_pose)
-    columns = [_head(bone, Vector(axis), parent_pose) - at_rest for axis in np.eye(3).tolist()]
-    return np.array(world.to_3x3(), float) @ np.array(columns, float).T
-
-
-def _head(bone: bpy.types.PoseBone, location: Vector, parent_pose: Matrix | None) -> Vector:
-    return pose_matrix(bone.bone, Matrix.Translation(location), parent_pose).to_translation()
+    at_rest, *ends = (
+        pose_matrix(bone.bone, Matrix.Translation(location), parent_pose).to_translation()
+        for location in (Vector(), *map(Vector, np.eye(3).tolist()))
+    )
+    return np.array([end - at_rest for end in ends], float).T
 
 
 def write_plan(

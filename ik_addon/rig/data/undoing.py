@@ -215,6 +215,7 @@ def _of_blender(ob: bpy.types.Object) -> dict[str, np.ndarray]:
     return found
 
 
+@cache
 def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> tuple[str, ...]:
     """The properties that operators set, of bones or of what is kept of chains' controls.
 

@@ -117,6 +117,10 @@ class TrackReader:
         except ChainError as error:
             return error
 
+    def sent_now(self, ob: bpy.types.Object, model: LimbModel, fk: FkTrack) -> Reading:
+        """The reading of a chain of which the FK pose is known, and that moves with no bone that follows it."""
+        return Reading(model, fk, self._goal(ob, model), self._count)
+
     def _numbers(self, ob: bpy.types.Object, model: LimbModel, name: str, mode: str) -> Sequence[float] | np.ndarray:
         still = raw_values(ob.pose.bones[name], mode)
         return self._source.channel(ob, channel_path(name, mode), still) if name in model.keyed_bones else still

@@ -137,12 +137,12 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
     def clip_work(self, context: bpy.types.Context, ob: bpy.types.Object) -> ClipWork:
         from ...planting.feet.options import Options
         from ...planting.scene.path import path_named
-        from ...planting.scene.plant import Ground, planted_and_kept
-        from ...planting.scene.skin import Skins
+        from ...planting.scene.plant import Ground, planted_and_kept, skins_of
 
         tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
         ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
-        given = options, ground, self.footprints, path_named(context.scene, self.path), Skins()
+        path, skins = path_named(context.scene, self.path), skins_of(ob, self.asked_clips(ob))
+        given = options, ground, self.footprints, path, skins
         return lambda frames: planted_and_kept(context, tips, frames, *given)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
