@@ -228,6 +228,8 @@ REACH_TIME = 0.12
 """Time to either side over which the body makes way for a leg that does not reach."""
 CLIMB_TIME = 0.25
 """The same where the ground asks for it: about half a step, since over less it bobs at each tread."""
+LEVEL = 1e-2
+"""By how much heights of ground below a clip differ at most where it asks for nothing, leg lengths."""
 STRAIGHTEST = 1.0 - 1e-6
 """Extension at which the knee still has a side in double precision."""
 STRAIGHT_SIDE = 0.02

@@ -12,7 +12,7 @@ from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
-from .options import BODY_TIME, CLIMB_TIME, REACH_TIME, Options
+from .options import BODY_TIME, CLIMB_TIME, LEVEL, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits
 from .swinging import calmed
@@ -83,8 +83,8 @@ def body_shifts(
     shifts = shifts - _covering(falls, half_down)[:, None] * UP
     calm = np.minimum(longest, calm_reaches(clip, np.linalg.norm(offsets(), axis=2), FASTER * fastest_bends(clip)))
     falls, _ = lowering(offsets(), calm, shortest)
-    half_down = max(half_down, frames_in(clip.calm_time, clip.fps))
-    shifts = shifts - _covering(np.minimum(falls, CALMING * clip.size), half_down)[:, None] * UP
+    gentle = np.minimum(falls, CALMING * clip.size)
+    shifts = shifts - _covering(gentle, frames_in(clip.calm_time, clip.fps))[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = leg_ends(clip)
@@ -245,7 +245,8 @@ def _planned(
     """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
-    stands, reach_time = contacts.any(axis=1), REACH_TIME if ground is None else CLIMB_TIME
+    climbs = ground is not None and np.ptp(ground(clip.ankles.reshape(-1, 3))) > LEVEL * clip.size
+    stands, reach_time = contacts.any(axis=1), CLIMB_TIME if climbs else REACH_TIME
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
