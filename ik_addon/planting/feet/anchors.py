@@ -169,7 +169,7 @@ def anchors_of(
         middles = {(first, last): places[leg, :, first : last + 1].mean(axis=(0, 1)) for first, last in flat_runs}
         stances = _stances(flat_runs, spans)
         if find_footing and below is not None:
-            _find_footing(clip, sole, leg, stances, middles, below)
+            _find_footing(clip, sole, leg, stances, spans, middles, below)
         found: dict[tuple[int, int, int], np.ndarray] = {}
         if sole.is_point(leg):
             spans[HEEL] = []
@@ -190,6 +190,7 @@ def _find_footing(
     sole: HeelAndBall,
     leg: int,
     stances: list[list[tuple[int, int]]],
+    spans: list[list[tuple[int, int]]],
     middles: dict[tuple[int, int], np.ndarray],
     ground: Ground,
 ) -> None:
@@ -204,11 +205,17 @@ def _find_footing(
             back, ahead = middles[stance[0]] - middles[before], hips[first] - hips[before[1]]
             if back[:2] @ ahead[:2] < 0.0:
                 way = way_back(middles[stance[0]], middles[before], ground)
-        feet = [clip.feet[leg, start : end + 1] for start, end in stance]
-        prints = [footprint(mean_turn(own), sole.points[leg], clip.size) for own in feet]
-        way = way + way_to_footing(
-            prints, [len(own) for own in feet], np.array([middles[flat] + way for flat in stance]), ground
-        )
+        frames = [end + 1 - start for start, end in stance]
+        turns = [mean_turn(clip.feet[leg, start : end + 1]) for start, end in stance]
+        prints = [footprint(turn, sole.points[leg], clip.size) for turn in turns]
+        # The longest has its place, the others stand where they share its ball or heel.
+        main, arms = int(np.argmax(frames)), np.array(turns) @ (sole.points[leg] - sole.points[leg].mean(axis=0)).T
+        places = np.array([middles[flat] for flat in stance])
+        for k, flat in enumerate(stance):
+            shared = [p for p in (BALL, HEEL) if _owner(flat, p, spans) == _owner(stance[main], p, spans)]
+            if shared:
+                places[k] = middles[stance[main]] + arms[main][:, shared[0]] - arms[k][:, shared[0]]
+        way = way_to_footing(prints, frames, places, ground, way)
         for flat in stance:
             middles[flat] = middles[flat] + way
         before = stance[-1]

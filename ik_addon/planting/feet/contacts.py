@@ -352,13 +352,13 @@ def footprint(foot: np.ndarray, points: np.ndarray, size: float) -> np.ndarray:
 
 
 def way_to_footing(
-    prints: Sequence[np.ndarray], frames: Sequence[int], middles: np.ndarray, ground: Ground
+    prints: Sequence[np.ndarray], frames: Sequence[int], middles: np.ndarray, ground: Ground, back: np.ndarray
 ) -> np.ndarray:
     """The shortest level way (3,) by which the soles of one stance come to where no edge is below them.
 
     Where none leads all of them there, it counts for how many frames. Looked for ahead, behind, to both sides and
     between, up to `FOOTING`. prints: (4, 3) of each of its feet; see `footprint`. frames: how long each stands.
-    middles: (feet, 3), of their soles.
+    middles: (feet, 3), of their soles. back: a way (3,) from which to look first.
     """
     lengths = [float(np.linalg.norm(own[1] - own[0])) for own in prints]
     turns = 0.25 * np.pi * np.arange(8)
@@ -372,7 +372,8 @@ def way_to_footing(
             found += count * _is_even(heights, own)
         return found
 
-    ways = np.vstack((np.zeros((1, 3)), (rings[:, None, None] * around).reshape(-1, 3)))
+    near = np.vstack((np.zeros((1, 3)), (rings[:, None, None] * around).reshape(-1, 3)))
+    ways = np.vstack((back + near, near)) if back.any() else near
     if even_frames(ways[:1])[0] == sum(frames):
         return ways[0]
     return ways[np.argmax(even_frames(ways))]
