@@ -607,8 +607,8 @@ LOOP_FAR = OfArmature(
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_OUT_OF_REACH = OfBone(
-    "its foot would be {distance} out of reach at frame {frame}, where '{second}' begins. Choose clips whose poses and "
-    "speeds are more alike where they meet."
+    "its foot would be {part:.2%} of a leg out of reach at frame {frame}, where '{second}' begins. Choose clips whose "
+    "poses and speeds are more alike where they meet."
 )
 JOIN_STEP = OfBone(
     "at frame {frame} its foot would go {times:.1f} times as far in a frame as in either clip, to go on as '{second}'. "
