@@ -582,6 +582,7 @@ CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, 
 CORRECTED_ABRUPT = Done(
     "{done}. A contact is so near that {controls} jumps back. Move it in the contact, to take that along"
 )
+ABRUPT = Note("{controls} jumps back beside frame {frame:g}, where a contact is near. Move it in the contact")
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
@@ -607,8 +608,8 @@ LOOP_FAR = OfArmature(
 NO_CYCLE = Part(", and nothing in them repeats after a few steps")
 JOINED = Done("Joined '{clip}' at frame {frame}, frames {first}-{last}. Poses were {distance} apart there")
 JOIN_OUT_OF_REACH = OfBone(
-    "its foot would be {distance} out of reach at frame {frame}, where '{second}' begins. Choose clips whose poses and "
-    "speeds are more alike where they meet."
+    "its foot would be {part:.2%} of a leg out of reach at frame {frame}, where '{second}' begins. Choose clips whose "
+    "poses and speeds are more alike where they meet."
 )
 JOIN_STEP = OfBone(
     "at frame {frame} its foot would go {times:.1f} times as far in a frame as in either clip, to go on as '{second}'. "

@@ -88,14 +88,17 @@ join_clips = at_once(clips_joined)
 def _best(pair: Pair) -> Steps[tuple[Joint, dict[Control, Rows]]]:
     """In steps: where two clips are joined best, and what all that was seen of them is to hold. Raises ChainError that
     says what is too fast, or out of reach, where least is."""
-    refused, tried, joints = [], [], joints_of(pair)
+    refused, tried, ways, joints = [], [], [], joints_of(pair)
     for number, joint in enumerate(joints):
         yield number, len(joints)
-        if any(max(abs(joint.row - each.row), abs(joint.following - each.following)) <= _BESIDE for each in tried):
-            continue
         way = way_at(pair, joint)
         if way.refused[0] > 1.0:
             refused.append(way.refused)
+        else:
+            ways.append((joint, way))
+    # Where no foot jolts first.
+    for joint, way in sorted(ways, key=lambda own: own[1].rough):
+        if any(max(abs(joint.row - each.row), abs(joint.following - each.following)) <= _BESIDE for each in tried):
             continue
         rows = _rows_of(pair, joint, way)
         found = _refused(pair, joint, way, rows)

@@ -36,8 +36,9 @@ SPEED_TIME = 0.1
 """Seconds over which a difference in speed counts as the difference in place that it makes."""
 BRAKE_TIME = 0.25
 """Seconds in which a difference in speed fades, but for feet."""
-FASTER_STEP, FASTER_TURN = 1.3, 1.5
-"""Times as far as in either clip that a foot may go in a frame, and that a bone may turn."""
+FASTER_STEP, FASTER_TURN, ROUGHER = 1.3, 1.5, 1.3
+"""Times as far as in either clip that a foot may go in a frame, that a bone may turn, and that a foot's step may differ
+from the one before."""
 
 _STEP, _TURN = 1e-3, 2e-3
 """How far a foot may go in a frame in any case, parts of a leg, and how far a bone may turn, radians."""
@@ -224,6 +225,12 @@ class Pair:
                 found[limit] = max(found[limit], faster * float(own.max(initial=0.0)))
         return found
 
+    @cached_property
+    def jolts(self) -> np.ndarray:
+        """(legs,), how much the steps of a foot may differ from frame to frame."""
+        most = [[jolts_of(getattr(clip, name)) for name in ("ankles", "balls")] for clip in self.clips]
+        return np.maximum(ROUGHER * np.max(most, axis=(0, 1)), _STEP * self.clips[0].reaches)
+
     def too_far(self, limit: str | int, name: str, ways: np.ndarray) -> Refused:
         """Where a bone goes too far from a frame to the next. ways: (T - 1,)."""
         row = int(ways.argmax())
@@ -238,7 +245,7 @@ class Pair:
         """Where a leg misses its foot, by parts of its length (T,). most: by which it may."""
         row = int(off.argmax())
         given = {"bone": self.legs[leg].tip, "frame": self.films[0].frames.start + row, "second": self.names[1]}
-        words = messages.JOIN_OUT_OF_REACH(**given, distance=messages.LEG_LENGTHS(part=float(off[row])))
+        words = messages.JOIN_OUT_OF_REACH(**given, part=float(off[row]))
         return float(off[row] / most if off[row] <= most else 1.0 + off[row] / FAR), words
 
     def fades(self) -> tuple[np.ndarray, np.ndarray]:
@@ -258,6 +265,11 @@ class Pair:
         frames = np.clip(wanted, frames_in(STEP_TIME, fps), frames_in(NEAR, fps))
         frames = np.maximum(np.minimum(frames, rest), 1).astype(int)
         return frames, fastest / frames / self.limits["turn"]
+
+
+def jolts_of(points: np.ndarray) -> np.ndarray:
+    """(legs,), how much the steps of points (legs, T, 3) differ most from frame to frame."""
+    return np.linalg.norm(np.diff(points, 2, axis=1), axis=2).max(axis=1, initial=0.0)
 
 
 def _turns(poses: np.ndarray) -> np.ndarray:
@@ -326,7 +338,9 @@ def _passes(pair: Pair, leg: int, following: int, ways: np.ndarray, lands: bool)
     clip, most = pair.clips[1], pair.limits[leg]
     last = clip.frame_count - 1
     if lands:
-        least = int(np.ceil(1.5 * np.linalg.norm(ways, axis=1).max() / most))
+        far = np.linalg.norm(ways, axis=1).max()
+        # A cubic is 1.5 times as fast in its middle as in the mean, and changes its speed most at its ends.
+        least = int(np.ceil(max(1.5 * far / most, np.sqrt(6.0 * far / pair.jolts[leg]))))
         return following, min(following + max(least, frames_in(_SHORTEST_LANDING, clip.fps)), last)
     points = np.stack((clip.ankles[leg], clip.balls[leg]), axis=1)
     for stop, then in pairwise(pair.walks[1].stops[leg]):
@@ -351,11 +365,12 @@ def _features(walk: Walk) -> tuple[np.ndarray, np.ndarray]:
 @dataclass(frozen=True)
 class Way:
     """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), at the ankles. refused: what is
-    worst about them."""
+    worst about them. rough: whether a foot jolts."""
 
     bodies: np.ndarray
     feet: np.ndarray
     refused: Refused
+    rough: bool
 
 
 def way_at(pair: Pair, joint: Joint) -> Way:
@@ -386,4 +401,5 @@ def way_at(pair: Pair, joint: Joint) -> Way:
     for leg, points in enumerate(np.stack((ankles, balls), axis=1)):
         steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=0)
         found.append(pair.too_far(leg, pair.legs[leg].tip, steps))
-    return Way(bodies, feet, max(found))
+    rough = bool((np.maximum(jolts_of(ankles), jolts_of(balls)) > pair.jolts).any())
+    return Way(bodies, feet, max(found), rough)

@@ -97,6 +97,10 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         icon = "HIDE_OFF" if own["on"] else "HIDE_ON"
         row.operator("analytic_ik.switch_correction", text="", icon=icon).index = index
         row.operator("analytic_ik.remove_correction", text="", icon="X").index = index
+        abrupt = [control_name(each) for each in step if each["on"] and each.get("abrupt")]
+        if abrupt:
+            words = messages.ABRUPT(controls=messages.few(abrupt), frame=own["frame"])
+            draw_sentence(column, context, words, "ERROR")
     for tip, frame in short_limbs(ob).items():
         _draw_doubt(column, context, messages.SHORT_LIMB(tip=tip, frame=frame), frame)
     for why, frames in plain_keys(ob).items():
