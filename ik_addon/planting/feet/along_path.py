@@ -121,6 +121,8 @@ class Brought:
     spines: list[list[Move]]
 
 
+SLIGHT_BEND = 0.1
+"""Radians a stride from which on knees are as bent as without a path."""
 AS_FAST = 1.03
 """Times as fast as planned without a path that a knee may turn: over the seam of a loop it may be a little faster than
 in between."""
@@ -141,6 +143,11 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     )
     feet, stands = turns @ clip.feet, standing(walk.anchors, ankles.shape[:2])
     reaches, (longest, shortest) = clip.reaches[:, None], leg_limits(clip, options)
+    bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
+    # As straight as captured, a knee that is bent without a path would pop.
+    ways = np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2)
+    spare = (longest - np.maximum(ways, options.softness * reaches)).clip(0.0)
+    longest = longest - eased(np.array(bend / SLIGHT_BEND)) * spare
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
@@ -154,10 +161,9 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     swings = swung(clip, ankles - hips, heights, stands, options)
     ankles = ankles + swings
     # So do tighter bends, for knees.
-    bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
     calm = max(share, eased(np.array(bend / BEND)))
     calm_time = (1.0 - calm) * clip.calm_time + calm * max(clip.calm_time, walk.step / clip.fps)
-    bends = bends_of(clip, np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2))
+    bends = bends_of(clip, ways)
     jerks, turns_before = np.abs(unexpected(bends, clip.fps)), np.abs(np.diff(bends)).max(axis=1, initial=0.0)
     there = replace(
         clip,
