@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
+from ik_addon.rig.model.foot import toe_joint
 from ik_addon.rig.status.problems import problems_of
 
 from ..helpers.feet import ANKLE, BALL, TIP, follow, foot_of, footed_leg, random_footed, turn_target
@@ -36,6 +37,8 @@ from .rigs import (
 )
 
 EXACT = 1e-5
+STRAY = Vector((0.0, -0.03, 0.15))
+"""From a foot's head to where an importer leaves its tail: no joint is there."""
 HEEL = (0.0, 0.0, 0.05)
 """Of the leg below: under its ankle, on the line of its sole."""
 
@@ -596,3 +599,16 @@ def test_a_limb_that_is_bent_tells_more_than_what_is_stated():
     rig.ob.pose.bones["shin"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), radians(20.0))
     rig.place_target(Vector((0.2, -0.3, 0.5)))
     assert bend_axis(rig).dot((1, 0, 0)) > 0.999
+
+
+@pytest.mark.parametrize(("name", "found"), [("toe", True), ("Thumb1", True), ("heel", False)])
+def test_toes_begin_at_the_foots_child_wherever_its_tail_is(name, found):
+    rig = footed_leg()
+    foot = foot_of(rig)
+    own, joint = foot.name, toe_joint(foot).copy()
+    with editing(rig.ob) as bones:
+        for child in bones[own].children:
+            child.use_connect, child.name = False, name
+        bones[own].tail = bones[own].head + STRAY
+    foot = rig.ob.pose.bones[own]
+    assert (toe_joint(foot) - (joint if found else foot.bone.tail_local)).length < EXACT

@@ -121,6 +121,8 @@ class Brought:
     spines: list[list[Move]]
 
 
+SLIGHT_BEND = 0.1
+"""Radians a stride from which on knees are as bent as without a path."""
 AS_FAST = 1.03
 """Times as fast as planned without a path that a knee may turn: over the seam of a loop it may be a little faster than
 in between."""
@@ -140,7 +142,10 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         moved((turns, shifts), points) for points in (clip.ankles, plain.ankles, clip.balls, clip.knees)
     )
     feet, stands = turns @ clip.feet, standing(walk.anchors, ankles.shape[:2])
-    reaches, (longest, shortest) = clip.reaches[:, None], leg_limits(clip, options)
+    reaches, (_, shortest) = clip.reaches[:, None], leg_limits(clip, options)
+    bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
+    ways = np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2)
+    longest = _longest(clip, options, ways, bend)
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
@@ -149,16 +154,13 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         for offsets, far in ((planted - hips, extensions), (plain.ankles - clip.hips, longest))
     )
     low = above((falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
-    hips = hips - low
+    hips -= low
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
     swings = swung(clip, ankles - hips, heights, stands, options)
     ankles = ankles + swings
     # So do tighter bends, for knees.
-    bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
-    calm = max(share, eased(np.array(bend / BEND)))
-    calm_time = (1.0 - calm) * clip.calm_time + calm * max(clip.calm_time, walk.step / clip.fps)
-    bends = bends_of(clip, np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2))
-    jerks, turns_before = np.abs(unexpected(bends, clip.fps)), np.abs(np.diff(bends)).max(axis=1, initial=0.0)
+    calm = max(share, eased(np.array(bend / BEND))) * max(0.0, walk.step / clip.fps - clip.calm_time)
+    jerks = np.abs(unexpected(bends := bends_of(clip, ways), clip.fps))
     there = replace(
         clip,
         hips=hips,
@@ -168,13 +170,24 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         feet=feet,
         skins=clip.skins_at(ankles, feet),
         extensions=extensions,
-        calm_time=float(calm_time),
+        calm_time=float(clip.calm_time + calm),
         # What pops as captured goes on to; at the ends nobody knows.
         jerks=np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
-        turns=np.maximum(AS_FAST * turns_before, ADDED_BEND / clip.fps),
+        turns=np.maximum(AS_FAST * np.abs(np.diff(bends)).max(axis=1), ADDED_BEND / clip.fps),
     )
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)
+
+
+def _longest(clip: LegMotion, options: Options, ways: np.ndarray, bend: float) -> np.ndarray:
+    """(legs, T), the longest distance from hip to ankle on a path. ways: (legs, T), without a path. bend: radians that
+    it bends in a stride.
+
+    As straight as captured, a knee that is bent without a path would pop.
+    """
+    longest, _ = leg_limits(clip, options)
+    spare = (longest - np.maximum(ways, options.softness * clip.reaches[:, None])).clip(0.0)
+    return longest - eased(np.array(bend / SLIGHT_BEND)) * spare
 
 
 def _bent(

@@ -37,7 +37,7 @@ from ...rig.blender.sampling import Judge, Sampler
 from ...rig.data.settings import path_of, settings_of
 from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
-from ...rig.model.foot import end_bone, toe_of
+from ...rig.model.foot import end_bone, toe_joint
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
 from ...rig.model.limb_model import FkTrack, LimbModel, joints_of
 from ...rig.model.order import ChainName, KnownOrders, live_tips
@@ -563,8 +563,8 @@ def ball_of(
     hip, end = bones[0].bone, joints[-1]
     if foot is None:
         return None, skin_below(ob, hip, bones[-1].bone, end)
-    toe, ankle = toe_of(foot), foot.bone.head_local
-    ball, leg = toe.bone.head_local if toe is not None else foot.bone.tail_local, (hip.head_local - ankle).length
+    ankle = foot.bone.head_local
+    ball, leg = toe_joint(foot), (hip.head_local - ankle).length
     if foot.parent != bones[-1] and (ball - ankle).length < POINT_FOOT * leg:
         line, thigh = end - joints[0], joints[1] - joints[0]
         bend = thigh - line * (line.dot(thigh) / (line.length_squared or 1.0))

@@ -39,6 +39,17 @@ def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     return toe
 
 
+def toe_joint(foot: bpy.types.PoseBone) -> Vector:
+    """Where the toes of a foot begin at rest, in armature space: at its toe; else at its only child or the one named
+    like a toe, for importers may leave tails where no joint is; else at its tail."""
+    toe, children = toe_of(foot), [child for child in foot.children if not _is_heel(child)]
+    if toe is None and foot.bone.length:
+        named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)] or children
+        away = (named[0].bone.head_local - foot.bone.head_local).length if len(named) == 1 else 0.0
+        toe = named[0] if away > _AT_THE_END * foot.bone.length else None
+    return toe.bone.head_local if toe is not None else foot.bone.tail_local
+
+
 def end_bones(tip: bpy.types.PoseBone, settings: Settings) -> list[bpy.types.PoseBone]:
     """The bones that a chain with these settings turns besides its own.
 
