@@ -98,6 +98,10 @@ def test_pins_say_what_is_held(ob):
     ob.pose.bones["foot.L"].analytic_ik_pin = "FREE"
     ob.pose.bones["hand.L"].analytic_ik_pin = "LOCATION"
     assert api.grab(ob, "hips", low)["held"] == {"foot.R": "BOTH", "hand.L": "LOCATION"}
+    update()
+    # A free foot is below the other one by now, and that stands all the same.
+    assert head_of(ob, "foot.L").z < head_of(ob, "foot.R").z - 0.1
+    assert api.grab(ob, "hips", low)["held"] == {"foot.R": "BOTH", "hand.L": "LOCATION"}
 
 
 def test_a_foot_stands_by_its_place_at_rest():

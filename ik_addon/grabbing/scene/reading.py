@@ -1,7 +1,7 @@
 """A body, read from an armature object as it is evaluated."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import tau
 
 import bpy
@@ -18,7 +18,7 @@ from ...rig.model.order import live_tips
 from ...solvers import ChainError
 from ..solving.body import Body
 from ..solving.drag import Drag
-from ..solving.geometry import Turn, normalized
+from ..solving.geometry import Point, Turn, normalized
 from ..solving.limits import LOCKED, JointLimits
 from ..solving.row import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
@@ -101,6 +101,11 @@ class GrabBody:
             return location_world
         head = self.body.bones.heads[self.names.index(bone)]
         return self.start(drag) + location_world - self.world @ Vector(head)
+
+    def standing(self, ob: bpy.types.Object, heads: Sequence[Point], tails: Sequence[Point]) -> set[int]:
+        """The legs of an armature object that are on the ground where its bones begin and end there."""
+        free = [k for k in range(len(self.body.limbs)) if pin_of(ob.pose.bones[self.joint_bone(k)]) == "FREE"]
+        return self.body.standing(heads, tails, free)
 
     def pin(self, ob: bpy.types.Object, k: int, standing: Collection[int]) -> str | None:
         """What of a limb's end is held, None for nothing. standing: legs that are held where nothing else is said."""

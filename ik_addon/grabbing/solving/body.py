@@ -1,6 +1,6 @@
 """A body in the pose before: its limbs, the line from hips to chest, its neck, and how all of it stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from math import dist
 
@@ -100,17 +100,20 @@ class Body:
             if min(toe, foot) >= 0 and abs(away) < 0.5 * size and size <= longest:
                 yield k, (toe, self._levels[toe] + away)
 
-    def _lifts(self, heads: Sequence[g.Point], tails: Sequence[g.Point]) -> dict[int, float]:
+    def _lifts(
+        self, heads: Sequence[g.Point], tails: Sequence[g.Point], free: Collection[int] = ()
+    ) -> dict[int, float]:
         up, levels = self.bones.up, self._levels
         lifts = {k: min(g.dot(heads[bone], up) - levels[bone] for bone in limb.soles) for k, limb in self._legs.items()}
-        ground = min(lifts.values(), default=0.0)
+        ground = min((lift for k, lift in lifts.items() if k not in free), default=0.0)
         tips = {k: g.dot(tails[toe], up) - level for k, (toe, level) in self._tips.items()}
         # A foot that stands on its toes has them down, and in the ground in many clips.
         return {k: max(0.0, min(lift, tips.get(k, lift)) - ground) for k, lift in lifts.items()}
 
-    def standing(self, heads: Sequence[g.Point], tails: Sequence[g.Point]) -> set[int]:
-        """The legs with a foot on the ground where bones begin and end there."""
-        return {k for k, lift in self._lifts(heads, tails).items() if lift <= _ON_GROUND * self.limbs[k].reach}
+    def standing(self, heads: Sequence[g.Point], tails: Sequence[g.Point], free: Collection[int]) -> set[int]:
+        """The legs with a foot on the ground where bones begin and end there. free: those that do not show where that
+        is, for they may be below."""
+        return {k for k, lift in self._lifts(heads, tails, free).items() if lift <= _ON_GROUND * self.limbs[k].reach}
 
 
 def _forward(found: Sequence[FoundParts], heads: Sequence[g.Point], bones: Skeleton) -> g.Point:

@@ -77,7 +77,7 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
             return
         evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
         bones = evaluated.pose.bones
-        standing = self.posed.body.standing([bone.head for bone in bones], [bone.tail for bone in bones])
+        standing = self.posed.standing(ob, [bone.head for bone in bones], [bone.tail for bone in bones])
         is_sheared = self.posed.is_sheared(evaluated)
         for gizmo, (bone, drag) in zip(self.gizmos, self.joints.items(), strict=False):
             gizmo.hide = is_sheared
