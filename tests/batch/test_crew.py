@@ -98,7 +98,7 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd, monkeyp
 def test_a_worker_hears_the_time_limit_itself_and_goes_on(folder, monkeypatch):
     """It is neither ended nor started again. Where a control has a constraint each frame is looked at."""
     monkeypatch.setattr(resident, "_GRACE", 1e6)
-    save_shots(folder, ["long"], frames=200_000)
+    save_shots(folder, ["long"], frames=1_000_000)
     for ob in bpy.data.objects:
         if ob.type == "EMPTY":
             ob.constraints.new("LIMIT_LOCATION")
