@@ -580,9 +580,9 @@ SIMPLIFIED = Done(
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
 CORRECTED_ABRUPT = Done(
-    "{done}. A contact is so near that {controls} jumps back. Move it in the contact, to take that along"
+    "{done}. A contact is so near that the correction of {controls} jumps back. Move it in the contact instead"
 )
-ABRUPT = Note("{controls} jumps back beside frame {frame:g}, where a contact is near. Move it in the contact")
+ABRUPT = Note("The correction of {controls} jumps back: a contact is near frame {frame:g}. Move it in the contact")
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")

@@ -60,9 +60,9 @@ def test_a_stance_is_moved_like_a_rigid_body(keys):
 def test_what_fades_to_a_contact_at_once_is_told(before_contact, said, capfd):
     ob, _ = walk("dense")
     move(ob, middle_swing(ob)[1] - before_contact)
-    assert ("A contact is so near that 'Foot.L' jumps back" in capfd.readouterr().out) == said
+    assert ("A contact is so near that the correction of 'Foot.L' jumps back" in capfd.readouterr().out) == said
     # With Auto Keying only the panel tells.
-    assert ("'Foot.L' jumps back beside frame" in drawn(panel.ANALYTIC_IK_PT_planting).text()) == said
+    assert ("The correction of 'Foot.L' jumps back" in drawn(panel.ANALYTIC_IK_PT_planting).text()) == said
 
 
 @pytest.mark.parametrize("keys", KEYS)

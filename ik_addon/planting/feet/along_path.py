@@ -124,8 +124,8 @@ class Brought:
 SLIGHT_BEND = 0.1
 """Radians a stride from which on knees are as bent as without a path."""
 AS_FAST = 1.03
-"""Times as fast as planned without a path that a knee may turn: over the seam of a loop it may be a little faster than
-in between."""
+"""Times as fast as planned without a path that a knee may turn: a loop is planned with what is around it, and at the
+far ends of that knees may be a little faster."""
 
 
 def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = ()) -> Brought:
