@@ -20,7 +20,7 @@ from .control_tracks import KeyedControls, changeable_controls, frames_of_keys, 
 from .entries import control_name, corrections_of, step_of
 from .footprints import show_planned
 from .kept_keys import CORRECTIONS, UNCORRECTED, KeysOf, curves_of, keep, keep_record, kept, name_of, put_back, record
-from .keyed_moves import Moves, bring_back, keyed_moves
+from .keyed_moves import Moves, are_remembered, bring_back, keyed_moves, remember_keys
 from .laying import change_keys, laid_out, lay, measured
 
 _MOVED = 1e-5
@@ -92,6 +92,7 @@ def without_corrections(
         undo.nothing_more_is_made()
         bring_back(ob, keyed)
         # What is written here nobody has keyed.
+        known = are_remembered(ob)
         file_memory.keys.clear()
         told = _told(ob, controls)
         take_off(controls)
@@ -102,6 +103,9 @@ def without_corrections(
         keep_record(ob, CORRECTIONS, {"entries": told, "laid": marks, "short": short} if told else {})
         tag_pose(ob)
         context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    if known:
+        # At once: what is keyed before the next update is the next move.
+        remember_keys(ob)
 
 
 def take_off(controls: KeyedControls) -> None:

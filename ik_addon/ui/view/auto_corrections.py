@@ -75,9 +75,7 @@ def correct() -> float | None:
                 getattr(bpy.ops.analytic_ik, _GROUPED.get(moved, _APPLY))("EXEC_DEFAULT", True, **options)
             except RuntimeError as error:
                 _stay_keys(ob, frames, str(error).removeprefix("Error: ").strip())
-        if ob is not None:
-            # At once: what is keyed before the next update is the next move.
-            remember_keys(ob)
+                remember_keys(ob)
     return None
 
 
