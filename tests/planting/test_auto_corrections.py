@@ -162,20 +162,6 @@ def test_a_limb_that_is_grabbed_is_corrected(hips):
     assert {own["frame"] for own in corrections_of(ob)} == {frame}
 
 
-def test_what_is_keyed_right_after_a_limb_was_grabbed_is_the_next_one():
-    ob = captured()
-    frame, pole = sum(middle_swing(ob)) // 2, foot(ob).pole
-    go_to(frame)
-    update()
-    place = ob.matrix_world @ ob.pose.bones["foot.L"].head
-    grab_bone(bpy.context, ob, "foot.L", place + Vector((0.0, 0.0, 0.03)), options=GrabOptions(hips="STAY"))
-    pole.owner.location.z += 0.05
-    pole.owner.keyframe_insert("location", frame=frame)
-    update()
-    time_comes()
-    assert pole.ob.name in [own["object"] for own in corrections_of(ob)]
-
-
 def test_one_grab_is_one_row_in_the_list_whatever_it_moves():
     ob = captured()
     before, frame = all_bytes(ob), sum(middle_stance(ob)) // 2
