@@ -154,7 +154,7 @@ def test_knees_pop_where_they_were_made_to(fps, size):
     bends[(times >= 1.0) & (times < 1.0 + 1.0 / 30.0)] += size
     bends[times >= 2.5] += size
     clip = bending(fps, bends)
-    pops = [(first / fps, last / fps) for first, last in knee_pops(clip, 0)]
+    pops = [(first / fps, last / fps) for first, last in knee_pops(clip)[0]]
     assert figures(clip)["knee_pops"] == len(pops)
     if abs(size) < 0.2:
         assert not pops

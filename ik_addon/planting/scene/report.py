@@ -34,7 +34,7 @@ def report_of(
     before, ground = stage.clip, stage.ground
     seen = ground.seen_from(after)
     figures = compared(seen, stage.seen, same_sole(seen, stage.sole), plan.contacts, ground.heights)
-    chains = []
+    chains, pops = [], new_pops(before, after)
     for k, tip in enumerate(tips):
         locks = [lock for lock in plan.locks if lock.leg == k]
         chains.append(
@@ -48,7 +48,7 @@ def report_of(
                 ],
                 "slide_before": figures[k][0]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[k][1]["slide"] * float(before.reaches[k]),
-                "pop_frames": [[frames[row] for row in pop] for pop in new_pops(before, after, k)],
+                "pop_frames": [[frames[row] for row in pop] for pop in pops[k]],
                 "before": figures[k][0],
                 "after": figures[k][1],
             }
