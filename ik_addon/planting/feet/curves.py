@@ -62,7 +62,7 @@ def slope(values: np.ndarray, fps: float, seconds: float, axis: int = 0) -> np.n
     half = frames_in(seconds, fps)
     before, after = _mirrored(values, half)
     offsets = np.arange(-half, half + 1.0)
-    return _windows(np.concatenate((before, values, after)), half) @ (offsets * fps / (offsets @ offsets))
+    return windows_in(np.concatenate((before, values, after)), len(offsets)) @ (offsets * fps / (offsets @ offsets))
 
 
 def lowest(values: np.ndarray, back: int, ahead: int | None = None) -> np.ndarray:
@@ -73,7 +73,7 @@ def lowest(values: np.ndarray, back: int, ahead: int | None = None) -> np.ndarra
 
 def highest(values: np.ndarray, half: int) -> np.ndarray:
     """The largest value within `half` frames to either side."""
-    return _windows(held(values, half), half).max(axis=-1)
+    return windows_in(held(values, half, half), 2 * half + 1).max(axis=-1)
 
 
 def smooth(values: np.ndarray, half: int) -> np.ndarray:
@@ -81,7 +81,7 @@ def smooth(values: np.ndarray, half: int) -> np.ndarray:
     if half < 1:
         return values
     weights = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
-    return _windows(held(values, half), half) @ (weights / weights.sum())
+    return windows_in(held(values, half, half), len(weights)) @ (weights / weights.sum())
 
 
 def smooth_inside(values: np.ndarray, half: int) -> np.ndarray:
@@ -203,12 +203,10 @@ def bridged(
     return result
 
 
-def held(values: np.ndarray, back: int, ahead: int | None = None, axis: int = 0) -> np.ndarray:
-    """Values that stay as they begin for `back` frames before, and as they end for as many after, or `ahead`. axis: of
-    frames."""
+def held(values: np.ndarray, back: int, ahead: int, axis: int = 0) -> np.ndarray:
+    """Values that stay as they begin for `back` frames before, and as they end for `ahead` after. axis: of these."""
     first, last = (values.take([end], axis) for end in (0, -1))
-    after = back if ahead is None else ahead
-    return np.concatenate((first.repeat(back, axis), values, last.repeat(after, axis)), axis)
+    return np.concatenate((first.repeat(back, axis), values, last.repeat(ahead, axis)), axis)
 
 
 def _mirrored(values: np.ndarray, half: int) -> tuple[np.ndarray, np.ndarray]:
@@ -217,11 +215,6 @@ def _mirrored(values: np.ndarray, half: int) -> tuple[np.ndarray, np.ndarray]:
     before = np.minimum(np.arange(half, 0, -1), last)
     after = np.maximum(last - np.arange(1, half + 1), 0)
     return 2.0 * values[:1] - values[before], 2.0 * values[-1:] - values[after]
-
-
-def _windows(values: np.ndarray, half: int) -> np.ndarray:
-    """The values around each frame, on a new last axis."""
-    return windows_in(values, 2 * half + 1)
 
 
 def windows_in(values: np.ndarray, count: int, axis: int = 0) -> np.ndarray:

@@ -87,7 +87,7 @@ class Samples:
 
 def windows(features: np.ndarray) -> np.ndarray:
     """Features (legs, 2, n, k) with those of the samples around each: (legs, 2, n, k * (2 TAPS + 1))."""
-    seen = windows_in(held(features, TAPS, axis=-2), 2 * TAPS + 1, -2)
+    seen = windows_in(held(features, TAPS, TAPS, axis=-2), 2 * TAPS + 1, -2)
     return seen.reshape(*seen.shape[:-2], -1)
 
 
@@ -98,7 +98,7 @@ def rates(values: np.ndarray) -> np.ndarray:
 
 def around(values: np.ndarray, half: int, of) -> np.ndarray:
     """The least, largest … of the values (..., n) within `half` samples to either side."""
-    return of(windows_in(held(values, half, axis=-1), 2 * half + 1, -1), axis=-1)
+    return of(windows_in(held(values, half, half, axis=-1), 2 * half + 1, -1), axis=-1)
 
 
 def _times(clip: LegMotion) -> np.ndarray:
@@ -113,7 +113,7 @@ def _sampled(values: np.ndarray, times: np.ndarray, fps: float) -> np.ndarray:
     """
     half = max(1, round(0.5 * fps / RATE)) if fps > 1.5 * RATE else 0
     if half:
-        values = windows_in(held(values, half, axis=-2), 2 * half + 1, -2).mean(axis=-1)
+        values = windows_in(held(values, half, half, axis=-2), 2 * half + 1, -2).mean(axis=-1)
     return np.swapaxes(cubic_at(np.swapaxes(values, -2, 0), times), 0, -2)
 
 

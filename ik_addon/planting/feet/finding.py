@@ -147,7 +147,7 @@ def shared_velocity(velocities: np.ndarray, probability: np.ndarray) -> np.ndarr
 
     def mean(weights: np.ndarray) -> np.ndarray:
         sums = np.concatenate(((weights[..., None] * velocities).sum((0, 1)), weights.sum((0, 1))[:, None]), axis=1)
-        smooth = windows_in(held(sums, half), 2 * half + 1) @ window
+        smooth = windows_in(held(sums, half, half), 2 * half + 1) @ window
         return smooth[:, :2] / (smooth[:, 2:] + 1e-3)
 
     weights = np.clip(probability - _PROBABLE, 0.0, 1.0) ** 2
