@@ -244,30 +244,27 @@ def split_slides(contacts: np.ndarray, places: np.ndarray, options: Options, fps
     places: (legs, 2, T, 3), leg lengths. How far it may is what is usual in this clip, several times, if it is not set.
     """
     pairs = [
-        (way, contact, {run: extent(way[run[0] : run[1] + 1]) for run in runs(contact)})
+        (way, contact)
         for ways, own in zip(places, contacts, strict=True)
         for way, contact in zip(ways, own, strict=True)
     ]
-    slides = [own for *_, extents in pairs for own in extents.values()]
+    slides = [extent(way[first : last + 1]) for way, contact in pairs for first, last in runs(contact)]
     usual = float(np.clip(SLIDES * quantile(np.array(slides)), *SLIDE_RANGE)) if slides else 0.0
-    for way, contact, extents in pairs:
-        _split(contact, way, extents, options.slide or usual, fps)
+    for way, contact in pairs:
+        _split(contact, way, options.slide or usual, fps)
         _drop_short(contact, fps)
 
 
-def _split(
-    contact: np.ndarray, way: np.ndarray, extents: dict[tuple[int, int], float], slide: float, fps: float
-) -> None:
-    """Split a contact (T,) in which a point moves farther than `slide` where it is fastest, until it nowhere does.
-    extents: of its runs."""
+def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> None:
+    """Split a contact (T,) in which a point moves farther than `slide` where it is fastest, until it nowhere does."""
     frames, half, steps = np.arange(len(way)), 0.5 * SPLIT_TIME * fps, None
     # Over a time, and not from frame to frame: so it is where it is at every frame rate.
     spread = _SPREAD * half
     ways = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
-    todo = [*extents]
+    todo = runs(contact)
     while todo:
         first, last = todo.pop()
-        if last - first < 4.0 * half or (extents.get((first, last)) or extent(way[first : last + 1])) <= slide:
+        if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
         if steps is None:
             before, after = ways
