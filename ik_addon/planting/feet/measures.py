@@ -61,30 +61,18 @@ def measured(
     floors = floors_below(sole, places, heights) / clip.size
     places = places / clip.size
     speeds = np.linalg.norm(slope(places, clip.fps, SLOPE_TIME, axis=2)[..., :2], axis=-1)
-    over, pops = places[..., 2] - floors, knee_pops(clip)
-    lowest, stand = np.where(contacts, over, np.inf).min(axis=1), contacts.any(axis=1)
+    over, pops, inside = places[..., 2] - floors, knee_pops(clip), frames_in(SLOPE_TIME, clip.fps)
     bending = slope(_bends(clip).T, clip.fps, SLOPE_TIME)
     sudden = quantile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 0.99)
-    found = []
-    for leg, own in enumerate(contacts):
-        stands, locks = stand[leg], _locks(own)
-        heels, balls = over[leg]
-        inside = _inside(own, frames_in(SLOPE_TIME, clip.fps))
-        found.append(
-            {
-                "slide": max(
-                    (extent(places[leg, point, first : last + 1]) for point, first, last in locks), default=0.0
-                ),
-                "skating": float(((balls < LOW) & (speeds[leg, BALL] > SKATING)).mean()),
-                "skating_speed": float(speeds[leg][inside].max(initial=0.0)),
-                "floating": float(np.maximum(lowest[leg][stands], 0.0).mean()) if stands.any() else 0.0,
-                "sunken": float(np.maximum(-over[leg], 0.0).max()),
-                "tiptoe": float((heels[stands] - balls[stands] > LOW).mean()) if stands.any() else 0.0,
-                "knee_speed": float(np.abs(bending[:, leg]).max()),
-                "knee_acceleration": float(sudden[leg]),
-                "knee_pops": len(pops[leg]),
-            }
-        )
+    found = [
+        _of_points(*own, inside)
+        | {
+            "knee_speed": float(np.abs(bending[:, leg]).max()),
+            "knee_acceleration": float(sudden[leg]),
+            "knee_pops": len(pops[leg]),
+        }
+        for leg, own in enumerate(zip(places, speeds, over, contacts, strict=True))
+    ]
     for leg, skin in enumerate(clip.skins):
         if skin is not None:
             found[leg] |= _of_skin(clip, leg, skin, sole, contacts[leg].any(axis=0), heights)
@@ -162,6 +150,22 @@ def new_pops(before: LegMotion, after: LegMotion) -> list[list[tuple[int, int]]]
         [pop for pop in new if not any(pop[0] <= last and first <= pop[1] for first, last in old)]
         for old, new in zip(knee_pops(before), knee_pops(after), strict=True)
     ]
+
+
+def _of_points(
+    ways: np.ndarray, speeds: np.ndarray, over: np.ndarray, contacts: np.ndarray, half: int
+) -> dict[str, float]:
+    """half: see `_inside`."""
+    stands, lowest = contacts.any(axis=0), np.where(contacts, over, np.inf).min(axis=0)
+    heels, balls = over
+    return {
+        "slide": max((extent(ways[point, first : last + 1]) for point, first, last in _locks(contacts)), default=0.0),
+        "skating": float(((balls < LOW) & (speeds[BALL] > SKATING)).mean()),
+        "skating_speed": float(speeds[_inside(contacts, half)].max(initial=0.0)),
+        "floating": float(np.maximum(lowest[stands], 0.0).mean()) if stands.any() else 0.0,
+        "sunken": float(np.maximum(-over, 0.0).max()),
+        "tiptoe": float((heels[stands] - balls[stands] > LOW).mean()) if stands.any() else 0.0,
+    }
 
 
 def _of_skin(
