@@ -612,8 +612,8 @@ JOIN_OUT_OF_REACH = OfBone(
     "poses and speeds are more alike where they meet."
 )
 JOIN_STEP = OfBone(
-    "at frame {frame} its foot would go {times:.1f} times as far in a frame as in either clip, to go on as '{second}'. "
-    "Choose clips whose feet are more alike where they meet, or have a step there."
+    "at frame {frame} it would go {part:.1%} of a leg in a frame, to go on as '{second}', and may go {most:.1%}. "
+    "Choose clips whose poses are more alike where they meet, or have a step there."
 )
 JOIN_TURN = OfBone(
     "at frame {frame} it would turn by {angle:.1f}° in a frame, to go on as '{second}', and may by {most:.1f}°. Choose "

@@ -1,27 +1,28 @@
 """Two clips one after the other: the second goes on from a frame of the first at which the same feet stand."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from .. import messages
+from ..authoring.fk_frames import POLE_DISTANCES
 from ..authoring.placing import Control
 from ..bake.clips import channels_of_clips, clip_playing
-from ..bake.stepping import Steps, at_once, frame_kept, part_of
-from ..planting.feet.clip import applied
+from ..bake.stepping import Steps, at_once, frame_kept, part_of, stepping_shown
 from ..planting.feet.options import Options
 from ..planting.feet.treadmill import Stage, stands_on
 from ..planting.scene.limbs import key_contacts, keyed_contacts
 from ..planting.scene.path import walk_of
 from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
-from ..rig.blender.rotations import pose_matrix
+from ..rig.blender.rotations import SCALE, pose_matrix, raw_of, rotation_in
 from ..rig.model.order import live_tips
-from ..solvers import ChainError
-from .joint import FAR, Joint, Pair, Refused, Way, joints_of, way_at
+from ..solvers import Chain, ChainError
+from ..solvers.bending import is_straight, start_frame
+from .joint import FAR, Joint, Pair, Refused, Way, joints_of, leg_path, placed, way_at
 from .keying import (
     Film,
     Rows,
@@ -34,7 +35,7 @@ from .keying import (
     made_of_clip,
     rows_for,
 )
-from .loop import FootGoal, basis_at, foot_poses, legs_of_controls, moves, path_to, rows_of_leg
+from .loop import FootGoal, leg_posed, legs_of_controls, moves, rows_of_leg
 
 _TRIED, _BESIDE = 6, 2
 """So many joints are tried that feet allow, none beside one that was: so many frames away in both clips."""
@@ -44,8 +45,8 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     """In steps: let the clip of an armature object go on as another one of it, in a copy of its action.
 
     They are joined at frames that have the same feet on the ground and the most similar poses and speeds, of those at
-    which no foot and no bone gets faster than in both; their contacts are keyed. body: the bone that carries the legs;
-    "" to find it. Comes to a report. Raises ChainError, with nothing changed.
+    which no foot and no bone is shown faster than in both; their contacts are keyed. body: the bone that carries the
+    legs; "" to find it. Comes to a report. Raises ChainError, with nothing changed.
     """
     hips, legs, other, own = body_of(ob, body), legs_of(ob), clip_called(ob, clip), playing_clip(ob)
     if not clip:
@@ -53,24 +54,22 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     if other is None:
         raise ChainError(messages.NO_SUCH_CLIP(armature=ob.name, clip=clip))
     keyed = {name for each in (own, other) if each for name, _ in moved_channels(each)}
-    keyed |= {name for leg in legs for name in path_to(leg, hips)}
+    keyed |= {name for leg in legs for name in leg_path(leg, hips)}
     bones = [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name in keyed]
     seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *bones])]
     frames = frames_of_clip(ob, seen)
     # Refused or not, controls are back where the clip that plays has them.
     with frame_kept(context.scene):
         first = yield from part_of(_side(context, ob, legs, frames), 0, 6)
-        before = yield from part_of(filmed(context, ob, seen, frames), 1, 6)
+        before = yield from part_of(filmed(context, ob, seen, frames, stepping_shown), 1, 6)
         with clip_playing(ob, other, channels_of_clips(ob)):
             later = frames_of_clip(ob, seen)
             second = yield from part_of(_side(context, ob, legs, later), 2, 6)
-            after = yield from part_of(filmed(context, ob, seen, later), 3, 6)
+            after = yield from part_of(filmed(context, ob, seen, later, stepping_shown), 3, 6)
     names = own.name if own else "", clip
     pair = Pair((walk_of(first), walk_of(second)), (before, after), hips, legs, names)
-    joint, rows = yield from part_of(_best(pair), 4, 6)
-    at = [frames[joint.row], later[joint.following]]
-    frames = range(frames.start, frames.start + joint.row + len(later) - joint.following)
-    yield from part_of(made_of_clip(context, ob, seen, lambda _: rows, "joined", frames), 5, 6)
+    joint = yield from part_of(_best(context, pair, seen), 2, 3)
+    at, frames = [frames[joint.row], later[joint.following]], joint.frames(before, after)
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], joint.contacts(first.contacts, second.contacts), frames)
     return {
         "armature": ob.name,
@@ -85,12 +84,20 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
 join_clips = at_once(clips_joined)
 
 
-def _best(pair: Pair) -> Steps[tuple[Joint, dict[Control, Rows]]]:
-    """In steps: where two clips are joined best, and what all that was seen of them is to hold. Raises ChainError that
-    says what is too fast, or out of reach, where least is."""
+class _RefusedError(ChainError):
+    """A joint is not good."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(refused[1])
+        self.refused = refused
+
+
+def _best(context: bpy.types.Context, pair: Pair, seen: Sequence[Control]) -> Steps[Joint]:
+    """In steps: join two clips where that is best. Raises ChainError that says what is too fast, or out of reach, where
+    least is, with nothing changed. seen: all that is keyed."""
     refused, tried, ways, joints = [], [], [], joints_of(pair)
     for number, joint in enumerate(joints):
-        yield number, len(joints)
+        yield number, 2 * len(joints)
         way = way_at(pair, joint)
         if way.refused[0] > 1.0:
             refused.append(way.refused)
@@ -100,78 +107,118 @@ def _best(pair: Pair) -> Steps[tuple[Joint, dict[Control, Rows]]]:
     for joint, way in sorted(ways, key=lambda own: own[1].rough):
         if any(max(abs(joint.row - each.row), abs(joint.following - each.following)) <= _BESIDE for each in tried):
             continue
-        rows = _rows_of(pair, joint, way)
-        found = _refused(pair, joint, way, rows)
-        if found[0] <= 1.0:
-            return joint, rows
-        refused.append(found)
+        try:
+            yield from part_of(_made(context, pair, seen, joint, way), 1, 2)
+            return joint
+        except _RefusedError as error:
+            refused.append(error.refused)
         tried.append(joint)
         if len(tried) == _TRIED:
             break
     raise ChainError(min(refused)[1])
 
 
+def _made(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint: Joint, way: Way) -> Steps[Film]:
+    """In steps: make a joint. Raises _RefusedError, with nothing changed, where it is not shown as it is to be."""
+    ob, frames, rows = pair.hips.id_data, joint.frames(*pair.films), _rows_of(pair, joint, way)
+
+    def judged() -> Steps[None]:
+        found = _refused(pair, joint, way, (yield from filmed(context, ob, [], frames, stepping_shown)))
+        if found[0] > 1.0:
+            raise _RefusedError(found)
+
+    return (yield from made_of_clip(context, ob, seen, lambda _: rows, "joined", frames, judged=judged))
+
+
 def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     """What all that was seen of both clips is to hold."""
-    before, after = pair.films
+    before, after = (_as_shown(pair, film) for film in pair.films)
     ob, film, body = before.ob, joint.film(before, after), pair.body
     controls, on_feet = chain_controls(ob), legs_of_controls(ob, pair.legs)
+    poles = [_pole_of(ob, leg) if path else None for leg, path in zip(pair.legs, pair.paths, strict=True)]
     on_feet |= {(ob, leg.foot): k for k, leg in enumerate(pair.legs) if leg.foot and leg.foot not in pair.carried}
     wanted = {
-        each: joint.passed(before.world(each), after.world(each), on_feet.get((each.ob, each.bone)))
+        each: joint.passed(before.world(each), after.world(each), None)
         for each in film.channels
-        if body not in carriers_of(each) and each != body and (each in controls or moves(film, each))
+        if each in poles or (body not in carriers_of(each) and each != body and (each in controls or moves(film, each)))
     }
+    for each in wanted:
+        if (each.ob, each.bone) in on_feet:
+            wanted[each] = way.feet[on_feet[each.ob, each.bone]] @ film.world(each)
     wanted[body] = way.bodies
     rows = {
         each: joint.channels(own, after.channels[each], each not in wanted) for each, own in before.channels.items()
     }
+    for k, (leg, path, pole) in enumerate(zip(pair.legs, pair.paths, poles, strict=True)):
+        if path:
+            ends = placed(way.feet[k], _end_of(film, leg))
+            rows |= rows_of_leg(film, FootGoal(leg, path, ends, way.feet[k, :, :3, :3]), way.bodies, rows)
+        if pole is not None:
+            _, joints = leg_posed(film, leg, path, way.bodies, rows)
+            wanted[pole] = _on_the_side(film.worlds[ob], joints, wanted[pole])
     for control, channels in rows_for(film, wanted).items():
         rows[control] |= channels
-    for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
-        if path:
-            seen = np.array(joint.joined(*(clip.feet[k] for clip in pair.clips)))
-            turns = way.feet[k, :, :3, :3] @ seen.swapaxes(1, 2)
-            rows |= rows_of_leg(film, FootGoal(leg, path, way.feet[k, :, :3, 3], turns), way.bodies, rows)
     return rows
 
 
-def _refused(pair: Pair, joint: Joint, way: Way, rows: Mapping[Control, Rows]) -> Refused:
-    """What turns fastest, or misses its foot most, of what the body carries."""
-    film = joint.film(*pair.films)
-    live = live_tips(film.ob)
-    poses = _posed(film, rows, way.bodies, pair.carried, {leg.links[0] for leg in pair.legs if leg.tip in live})
-    found = [pair.too_far(*own) for own in pair.speeds(poses, film.worlds[film.ob])]
+def _as_shown(pair: Pair, film: Film) -> Film:
+    """What is seen of a clip, with channels that hold what live chains make of their legs."""
+    live, channels = live_tips(film.ob), dict(film.channels)
+    for name in (name for leg, path in zip(pair.legs, pair.paths, strict=True) if leg.tip in live for name in path):
+        control = Control(film.ob, name, turns=True)
+        own, above = control.owner, film.poses[control.owner.parent.name]
+        mode, near, found = own.rotation_mode, channels[control][0][own.rotation_mode], []
+        for row, pose, parent in zip(channels[control], film.poses[name], above, strict=True):
+            basis = pose_matrix(own.bone, Matrix(pose), Matrix(parent), invert=True)
+            near = raw_of(rotation_in(basis, row[SCALE]), mode, near)
+            found.append({**row, mode: near})
+        channels[control] = found
+    return replace(film, channels=channels)
+
+
+def _pole_of(ob: bpy.types.Object, leg: Leg) -> Control | None:
+    """The pole target that alone tells to which side a leg bends; None: there is none, or the chain is not live."""
+    tip = ob.pose.bones[leg.tip]
+    pole = tip.analytic_ik_pole_target
+    if pole is None or leg.tip not in live_tips(ob) or tip.analytic_ik_flip or tip.analytic_ik_swivel:
+        return None
+    return Control(pole, tip.analytic_ik_pole_subtarget, turns=True)
+
+
+def _on_the_side(worlds: np.ndarray, joints: Sequence[Sequence[Vector]], pole: np.ndarray) -> np.ndarray:
+    """A pole (T, 4, 4), as far from a leg as it is, on the side to which that bends: where that turns fast, as in a
+    hind leg that is an S, a pole that fades by itself swings the leg.
+
+    worlds: (T, 4, 4), of the armature. joints: T times those of the leg, in its space.
+    """
+    places = (np.linalg.inv(worlds) @ pole)[:, :3, 3]
+    for place, own in zip(places, joints, strict=True):
+        chain, away = Chain(own), Vector(place) - own[0]
+        if not is_straight(chain):
+            frame = start_frame(chain)
+            ahead = frame.along * away.dot(frame.along)
+            aside = max((away - ahead).length, POLE_DISTANCES[0] * chain.length)
+            place[:] = own[0] + ahead + frame.side * aside
+    found = pole.copy()
+    found[:, :3, 3] = placed(worlds, places)
+    return found
+
+
+def _end_of(film: Film, leg: Leg) -> np.ndarray:
+    """Where a leg ends, (T, 3), in the world."""
+    return (film.worlds[film.ob] @ film.poses[leg.tip] @ (*leg.ankle, 1.0))[:, :3]
+
+
+def _refused(pair: Pair, joint: Joint, way: Way, film: Film) -> Refused:
+    """What goes fastest of what the body carries, or misses its foot most. film: the joint as it is shown."""
+    found = [pair.too_far(*own) for own in pair.speeds(film)]
     for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
         # A leg follows its foot also where that does not hang on it.
-        if leg.tip in poses and (path or leg.foot not in pair.carried):
-            one, two = (foot_poses(clip, k) for clip in pair.clips)
-            goes = way.feet[k] @ np.linalg.inv(joint.joined(one, two))
-            ends = [film.worlds[film.ob] @ each[leg.tip] @ (*leg.ankle, 1.0) for each in (poses, film.poses)]
-            off = np.linalg.norm(ends[0] - applied(goes, ends[1]), axis=1) / pair.clips[0].reaches[k]
+        if path or leg.foot not in pair.carried:
+            wanted = placed(way.feet[k], _end_of(joint.film(*pair.films), leg))
+            off = np.linalg.norm(_end_of(film, leg) - wanted, axis=1) / pair.clips[0].reaches[k]
             found.append(pair.out_of_reach(k, off, *(() if path else (FAR,))))
     return max(found)
-
-
-def _posed(
-    film: Film, rows: Mapping[Control, Rows], bodies: np.ndarray, names: Sequence[str], but: Container[str]
-) -> dict[str, np.ndarray]:
-    """The poses (T, 4, 4), in the space of the armature, of a body and of what it carries. bodies: (T, 4, 4), where it
-    is in the world. rows: what is to be keyed of bones. names: of bones, parents first. but: those, and what they
-    carry, are left out."""
-    poses = {names[0]: np.linalg.inv(film.worlds[film.ob]) @ bodies}
-    for name in names[1:]:
-        owner, control = film.ob.pose.bones[name], Control(film.ob, name, turns=True)
-        if name in but or owner.parent.name not in poses:
-            continue
-        above = poses[owner.parent.name]
-        if control in film.channels and not owner.constraints:
-            bases = (basis_at(film, rows, control, t) for t in range(len(above)))
-            pairs = zip(bases, above, strict=True)
-            poses[name] = np.array([pose_matrix(owner.bone, basis, Matrix(pose)) for basis, pose in pairs])
-        else:
-            poses[name] = above @ np.linalg.inv(film.poses[owner.parent.name]) @ film.poses[name]
-    return poses
 
 
 def _side(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Stage]:

@@ -5,7 +5,7 @@ apart fades. A foot that stands in both passes its part once it is in the air, s
 stands in the second alone lands first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -23,7 +23,6 @@ from ..planting.feet.planning import CALMING, FASTER, body_shifts, calm_reaches,
 from ..planting.feet.walk import STEP_TIME, Walk
 from ..planting.scene.reading import Leg
 from ..rig.blender.rotations import LOCATION, SCALE, continuous, matrices_of, quaternions_of, turns_in
-from ..rig.model.order import live_tips
 from ..solvers import ChainError
 from ..solvers.arrays import quaternions
 from .keying import Channels, Film, Rows
@@ -40,8 +39,10 @@ FASTER_STEP, FASTER_TURN, ROUGHER = 1.3, 1.5, 1.3
 """Times as far as in either clip that a foot may go in a frame, that a bone may turn, and that a foot's step may differ
 from the one before."""
 
-_STEP, _TURN = 1e-3, 2e-3
-"""How far a foot may go in a frame in any case, parts of a leg, and how far a bone may turn, radians."""
+_STEP, _SWAY, _TURN = 1e-3, 0.5, np.radians(60.0)
+"""How far a foot may go in a frame in any case, parts of a leg; how far a knee or the body may in a second, and how far
+a bone may turn, radians."""
+_TURNS = "turn", "bend"
 _STRAIGHT = 0.99
 """Part of its length to which a leg may stretch that is no straighter in either clip."""
 _OFF = 1e-4
@@ -53,6 +54,8 @@ _MOST, _KEPT = 300, 4.0
 _SHORTEST_LANDING = 0.1
 """Seconds in which a foot lands at least."""
 
+Part = tuple[str, int]
+"""What goes from frame to frame: "body", "knee" or "foot", of a leg by its number; "turn" or "bend" of any bone."""
 Refused = tuple[float, str]
 """How many times as much as it may be something is, and the sentence that says so."""
 
@@ -76,6 +79,10 @@ class Joint:
     stands: np.ndarray
     lands: np.ndarray
 
+    def frames(self, before: Film, after: Film) -> range:
+        """Those of both clips as one."""
+        return range(before.frames.start, before.frames.start + self.row + len(after.frames) - self.following)
+
     def joined(self, before: Sequence, after: Sequence) -> list:
         """Rows of both clips, as they are."""
         return [*before[: self.row + 1], *after[self.following + 1 :]]
@@ -87,8 +94,7 @@ class Joint:
             for name in ("worlds", "poses", "channels")
         )
         worlds, poses = ({key: np.array(rows) for key, rows in each.items()} for each in (worlds, poses))
-        start = before.frames.start
-        return Film(before.ob, range(start, start + len(worlds[before.ob])), worlds, poses, channels)
+        return Film(before.ob, self.frames(before, after), worlds, poses, channels)
 
     def contacts(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Those (legs, 2, T) of both clips; none of a foot until it has landed."""
@@ -121,7 +127,7 @@ class Joint:
         places, turns, own = later[:, :3, 3], matrices_of(turns_in(later)), matrices_of(turns_in(before[-2:]))
         pivots = places
         if leg is not None:
-            pivots = applied(self.move[:3, :3], self.walk.feet[leg, self.following :]) + self.move[:3, 3]
+            pivots = placed(self.move, self.walk.feet[leg, self.following :])
         faster = vectors_of(own[1] @ own[0].T) - vectors_of(turns[1] @ turns[0].T)
         spins = turns_by(self.left(leg, vectors_of(own[1] @ turns[0].T), faster))
         moved = pivots + applied(spins, places - pivots)
@@ -172,9 +178,8 @@ class Pair:
 
     @cached_property
     def paths(self) -> list[list[str]]:
-        """By leg the bones that are turned to put its foot where it is wanted; none where something else does."""
-        live = live_tips(self.hips.id_data)
-        return [[] if leg.tip in live else path_to(leg, self.hips) for leg in self.legs]
+        """By leg the bones from the body to its foot, or to its end; none where something else turns them."""
+        return [leg_path(leg, self.hips) for leg in self.legs]
 
     @cached_property
     def carried(self) -> list[str]:
@@ -186,10 +191,15 @@ class Pair:
         return found
 
     @cached_property
-    def feet(self) -> list[list[str]]:
-        """By leg its foot, or without one its tip, and the bones below."""
-        bones = [self.hips.id_data.pose.bones[leg.foot or leg.tip] for leg in self.legs]
-        return [[bone.name, *(each.name for each in bone.children_recursive)] for bone in bones]
+    def parts(self) -> dict[Part, list[str]]:
+        """The bones that are not to go too far: the body; by leg its knees, and its foot, or without one its tip, with
+        the bones below."""
+        bones, found = self.hips.id_data.pose.bones, {("body", 0): [self.hips.name]}
+        for k, leg in enumerate(self.legs):
+            foot = bones[leg.foot or leg.tip]
+            found["knee", k] = [*leg.links[1:]]
+            found["foot", k] = [foot.name, *(each.name for each in foot.children_recursive)]
+        return found
 
     @cached_property
     def reaches(self) -> np.ndarray:
@@ -197,32 +207,30 @@ class Pair:
         most = [np.linalg.norm(clip.ankles - clip.hips, axis=2).max(axis=1) for clip in self.clips]
         return np.max([*most, _STRAIGHT * self.clips[0].reaches], axis=0)[:, None]
 
-    def speeds(self, poses: Mapping[str, np.ndarray], world: np.ndarray) -> Iterator[tuple[str | int, str, np.ndarray]]:
-        """How far bones go from each frame to the next, (T - 1,), each with its limit and its name: turns, and those
-        against the bone above, radians; of feet, by leg, how far the ends of their bones go.
-
-        poses: (T, 4, 4) of these bones, in the space of the armature. world: (T, 4, 4), where that is.
-        """
-        bones = self.hips.id_data.pose.bones
-        for name, own in poses.items():
-            yield "turn", name, _turns(own)
-            if bones[name].parent is not None and bones[name].parent.name in poses:
-                yield "bend", name, _turns(np.linalg.inv(poses[bones[name].parent.name]) @ own)
-        for leg, names in enumerate(self.feet):
+    def speeds(self, film: Film) -> Iterator[tuple[Part, str, np.ndarray]]:
+        """How far bones go from each frame to the next, (T - 1,), each with its part and its name: turns, and those
+        against the bone above, radians; of parts, how far the ends of their bones go."""
+        bones, poses = self.hips.id_data.pose.bones, film.poses
+        for name in dict.fromkeys([*self.carried, *(name for names in self.parts.values() for name in names)]):
+            yield ("turn", 0), name, _turns(poses[name])
+            if bones[name].parent is not None:
+                yield ("bend", 0), name, _turns(np.linalg.inv(poses[bones[name].parent.name]) @ poses[name])
+        for part, names in self.parts.items():
             for name in names:
-                if name in poses:
-                    ends = world @ poses[name] @ np.array([(0, 0), (0, bones[name].length), (0, 0), (1, 1)])
-                    yield leg, name, np.linalg.norm(np.diff(ends[:, :3], axis=0), axis=1).max(axis=1)
+                ends = film.worlds[film.ob] @ poses[name] @ np.array([(0, 0), (0, bones[name].length), (0, 0), (1, 1)])
+                yield part, name, np.linalg.norm(np.diff(ends[:, :3], axis=0), axis=1).max(axis=1)
 
     @cached_property
-    def limits(self) -> dict[str | int, float]:
-        """How far something may go in a frame, by its limit."""
-        found = {"turn": _TURN, "bend": _TURN, **dict(enumerate(_STEP * self.clips[0].reaches))}
+    def limits(self) -> dict[Part, float]:
+        """How far something may go in a frame, by its part."""
+        fps, size = self.clips[0].fps, self.clips[0].size
+        least = {"turn": _TURN / fps, "bend": _TURN / fps, "foot": _STEP * size}
+        found = {}
         for film in self.films:
-            seen = {name: film.poses[name] for own in (self.carried, *self.feet) for name in own}
-            for limit, _, own in self.speeds(seen, film.worlds[film.ob]):
-                faster = FASTER_TURN if isinstance(limit, str) else FASTER_STEP
-                found[limit] = max(found[limit], faster * float(own.max(initial=0.0)))
+            for part, _, own in self.speeds(film):
+                faster = FASTER_TURN if part[0] in _TURNS else FASTER_STEP
+                limit = max(least.get(part[0], _SWAY * size / fps), faster * float(own.max(initial=0.0)))
+                found[part] = max(found.get(part, 0.0), limit)
         return found
 
     @cached_property
@@ -231,15 +239,16 @@ class Pair:
         most = [[jolts_of(getattr(clip, name)) for name in ("ankles", "balls")] for clip in self.clips]
         return np.maximum(ROUGHER * np.max(most, axis=(0, 1)), _STEP * self.clips[0].reaches)
 
-    def too_far(self, limit: str | int, name: str, ways: np.ndarray) -> Refused:
+    def too_far(self, part: Part, name: str, ways: np.ndarray) -> Refused:
         """Where a bone goes too far from a frame to the next. ways: (T - 1,)."""
-        row = int(ways.argmax())
-        times, frame = float(ways[row] / self.limits[limit]), self.films[0].frames.start + row + 1
-        given = {"bone": name, "frame": frame, "second": self.names[1]}
-        if isinstance(limit, str):
-            angles = {"angle": np.degrees(ways[row]), "most": np.degrees(self.limits[limit])}
-            return times, messages.JOIN_TURN(**given, **angles)
-        return times, messages.JOIN_STEP(**given, times=times * FASTER_STEP)
+        row, most = int(ways.argmax()), self.limits[part]
+        given = {"bone": name, "frame": self.films[0].frames.start + row + 1, "second": self.names[1]}
+        if part[0] in _TURNS:
+            return float(ways[row] / most), messages.JOIN_TURN(
+                **given, angle=np.degrees(ways[row]), most=np.degrees(most)
+            )
+        size = self.clips[0].size
+        return float(ways[row] / most), messages.JOIN_STEP(**given, part=ways[row] / size, most=most / size)
 
     def out_of_reach(self, leg: int, off: np.ndarray, most: float = _OFF) -> Refused:
         """Where a leg misses its foot, by parts of its length (T,). most: by which it may."""
@@ -261,10 +270,21 @@ class Pair:
         fastest, fps = 1.5 * 2.0 * np.arccos(np.minimum(least, 1.0)), self.clips[1].fps
         rest = len(self.films[1].frames) - 1 - np.arange(least.shape[1])
         # The clip's own speed leaves this much at least.
-        wanted = np.ceil(fastest / ((1.0 - 1.0 / FASTER_TURN) * self.limits["turn"]))
+        wanted = np.ceil(fastest / ((1.0 - 1.0 / FASTER_TURN) * self.limits["turn", 0]))
         frames = np.clip(wanted, frames_in(STEP_TIME, fps), frames_in(NEAR, fps))
         frames = np.maximum(np.minimum(frames, rest), 1).astype(int)
-        return frames, fastest / frames / self.limits["turn"]
+        return frames, fastest / frames / self.limits["turn", 0]
+
+
+def leg_path(leg: Leg, body: bpy.types.PoseBone) -> list[str]:
+    """The bones from below a body down to a foot, or where that does not hang on its leg to the end of that; none where
+    something else turns them."""
+    return path_to(leg, body) or path_to(leg, body, leg.tip)
+
+
+def placed(poses: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (..., 3) in the space of poses (..., 4, 4), outside of it."""
+    return applied(poses[..., :3, :3], points) + poses[..., :3, 3]
 
 
 def jolts_of(points: np.ndarray) -> np.ndarray:
@@ -335,7 +355,7 @@ def _ways(pair: Pair, row: int, following: int, move: np.ndarray) -> np.ndarray:
 def _passes(pair: Pair, leg: int, following: int, ways: np.ndarray, lands: bool) -> tuple[int, int]:
     """From which row of the second clip to which a foot passes its part, not too far in a frame: while it lands; else
     in the first swing that is enough. If none is, it keeps its part to the end. ways: (2, 3), of ankle and ball."""
-    clip, most = pair.clips[1], pair.limits[leg]
+    clip, most = pair.clips[1], pair.limits["foot", leg]
     last = clip.frame_count - 1
     if lands:
         far = np.linalg.norm(ways, axis=1).max()
@@ -364,8 +384,8 @@ def _features(walk: Walk) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Way:
-    """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), at the ankles. refused: what is
-    worst about them. rough: whether a foot jolts."""
+    """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), how feet go there from where
+    they are in both clips. refused: what is worst about them. rough: whether a foot jolts."""
 
     bodies: np.ndarray
     feet: np.ndarray
@@ -382,13 +402,12 @@ def way_at(pair: Pair, joint: Joint) -> Way:
     poses = [[foot_poses(clip, leg) for clip in pair.clips] for leg in range(own.leg_count)]
     seen = np.array([joint.joined(one, two) for one, two in poses])
     feet = np.array([joint.passed(one, two, leg) for leg, (one, two) in enumerate(poses)])
+    feet_go = feet @ np.linalg.inv(seen)
     hips, ankles, balls = (
         np.array(joint.joined(*(getattr(clip, name).swapaxes(0, 1) for clip in pair.clips))).swapaxes(0, 1)
         for name in ("hips", "ankles", "balls")
     )
-    hips = applied(goes[:, :3, :3], hips) + goes[:, :3, 3]
-    balls = feet[..., :3, 3] + applied(feet[..., :3, :3] @ seen[..., :3, :3].swapaxes(-1, -2), balls - ankles)
-    ankles = feet[..., :3, 3]
+    hips, balls, ankles = placed(goes, hips), placed(feet_go, balls), feet[..., :3, 3]
     longest = np.broadcast_to(pair.reaches, ankles.shape[:2])
     made = LegMotion(own.fps, own.lengths, hips, hips, ankles, balls, feet[..., :3, :3])
     ways = np.linalg.norm(ankles - hips, axis=2)
@@ -400,6 +419,6 @@ def way_at(pair: Pair, joint: Joint) -> Way:
     found = [pair.out_of_reach(leg, off) for leg, off in enumerate(short)]
     for leg, points in enumerate(np.stack((ankles, balls), axis=1)):
         steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=0)
-        found.append(pair.too_far(leg, pair.legs[leg].tip, steps))
+        found.append(pair.too_far(("foot", leg), pair.legs[leg].tip, steps))
     rough = bool((np.maximum(jolts_of(ankles), jolts_of(balls)) > pair.jolts).any())
-    return Way(bodies, feet, max(found), rough)
+    return Way(bodies, feet_go, max(found), rough)
