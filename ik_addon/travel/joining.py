@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from .. import messages
-from ..authoring.fk_frames import POLE_DISTANCES
 from ..authoring.placing import Control
+from ..authoring.snap import poles_snapped
 from ..bake.clips import channels_of_clips, clip_playing
 from ..bake.stepping import Steps, at_once, frame_kept, part_of, stepping_shown
 from ..planting.feet.options import Options
@@ -18,10 +18,8 @@ from ..planting.scene.limbs import key_contacts, keyed_contacts
 from ..planting.scene.path import walk_of
 from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
-from ..rig.blender.rotations import SCALE, pose_matrix, raw_of, rotation_in
-from ..rig.model.order import live_tips
-from ..solvers import Chain, ChainError
-from ..solvers.bending import is_straight, start_frame
+from ..rig.blender.rotations import LOCATION, SCALE, pose_matrix, raw_of, rotation_in
+from ..solvers import ChainError
 from .joint import FAR, Joint, Pair, Refused, Way, joints_of, leg_path, placed, way_at
 from .keying import (
     Film,
@@ -35,7 +33,7 @@ from .keying import (
     made_of_clip,
     rows_for,
 )
-from .loop import FootGoal, leg_posed, legs_of_controls, moves, rows_of_leg
+from .loop import FootGoal, legs_of_controls, moves, rows_of_leg
 
 _TRIED, _BESIDE = 6, 2
 """So many joints are tried that feet allow, none beside one that was: so many frames away in both clips."""
@@ -68,6 +66,7 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
             after = yield from part_of(filmed(context, ob, seen, later, stepping_shown), 3, 6)
     names = own.name if own else "", clip
     pair = Pair((walk_of(first), walk_of(second)), (before, after), hips, legs, names)
+    pair = replace(pair, films=tuple(_as_shown(pair, film) for film in pair.films))
     joint = yield from part_of(_best(context, pair, seen), 2, 3)
     at, frames = [frames[joint.row], later[joint.following]], joint.frames(before, after)
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], joint.contacts(first.contacts, second.contacts), frames)
@@ -123,6 +122,9 @@ def _made(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint
     ob, frames, rows = pair.hips.id_data, joint.frames(*pair.films), _rows_of(pair, joint, way)
 
     def judged() -> Steps[None]:
+        # A pole that fades by itself swings a leg of which the side turns, as that of a hind leg that is an S.
+        tips = [leg.tip for leg, path in zip(pair.legs, pair.paths, strict=True) if path and leg.tip in pair.live]
+        yield from poles_snapped(context, [ob.pose.bones[tip] for tip in tips], frames)
         found = _refused(pair, joint, way, (yield from filmed(context, ob, [], frames, stepping_shown)))
         if found[0] > 1.0:
             raise _RefusedError(found)
@@ -132,15 +134,14 @@ def _made(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint
 
 def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     """What all that was seen of both clips is to hold."""
-    before, after = (_as_shown(pair, film) for film in pair.films)
+    before, after = pair.films
     ob, film, body = before.ob, joint.film(before, after), pair.body
     controls, on_feet = chain_controls(ob), legs_of_controls(ob, pair.legs)
-    poles = [_pole_of(ob, leg) if path else None for leg, path in zip(pair.legs, pair.paths, strict=True)]
     on_feet |= {(ob, leg.foot): k for k, leg in enumerate(pair.legs) if leg.foot and leg.foot not in pair.carried}
     wanted = {
         each: joint.passed(before.world(each), after.world(each), None)
         for each in film.channels
-        if each in poles or (body not in carriers_of(each) and each != body and (each in controls or moves(film, each)))
+        if body not in carriers_of(each) and each != body and (each in controls or moves(film, each))
     }
     for each in wanted:
         if (each.ob, each.bone) in on_feet:
@@ -149,22 +150,24 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     rows = {
         each: joint.channels(own, after.channels[each], each not in wanted) for each, own in before.channels.items()
     }
-    for k, (leg, path, pole) in enumerate(zip(pair.legs, pair.paths, poles, strict=True)):
+    for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
         if path:
             ends = placed(way.feet[k], _end_of(film, leg))
             rows |= rows_of_leg(film, FootGoal(leg, path, ends, way.feet[k, :, :3, :3]), way.bodies, rows)
-        if pole is not None:
-            _, joints = leg_posed(film, leg, path, way.bodies, rows)
-            wanted[pole] = _on_the_side(film.worlds[ob], joints, wanted[pole])
     for control, channels in rows_for(film, wanted).items():
         rows[control] |= channels
+    for each in controls:
+        # The copy has keys of its own of all of them.
+        rows[each].setdefault(LOCATION, [row[LOCATION] for row in film.channels[each]])
     return rows
 
 
 def _as_shown(pair: Pair, film: Film) -> Film:
     """What is seen of a clip, with channels that hold what live chains make of their legs."""
-    live, channels = live_tips(film.ob), dict(film.channels)
-    for name in (name for leg, path in zip(pair.legs, pair.paths, strict=True) if leg.tip in live for name in path):
+    channels = dict(film.channels)
+    for name in (
+        name for leg, path in zip(pair.legs, pair.paths, strict=True) if leg.tip in pair.live for name in path
+    ):
         control = Control(film.ob, name, turns=True)
         own, above = control.owner, film.poses[control.owner.parent.name]
         mode, near, found = own.rotation_mode, channels[control][0][own.rotation_mode], []
@@ -174,34 +177,6 @@ def _as_shown(pair: Pair, film: Film) -> Film:
             found.append({**row, mode: near})
         channels[control] = found
     return replace(film, channels=channels)
-
-
-def _pole_of(ob: bpy.types.Object, leg: Leg) -> Control | None:
-    """The pole target that alone tells to which side a leg bends; None: there is none, or the chain is not live."""
-    tip = ob.pose.bones[leg.tip]
-    pole = tip.analytic_ik_pole_target
-    if pole is None or leg.tip not in live_tips(ob) or tip.analytic_ik_flip or tip.analytic_ik_swivel:
-        return None
-    return Control(pole, tip.analytic_ik_pole_subtarget, turns=True)
-
-
-def _on_the_side(worlds: np.ndarray, joints: Sequence[Sequence[Vector]], pole: np.ndarray) -> np.ndarray:
-    """A pole (T, 4, 4), as far from a leg as it is, on the side to which that bends: where that turns fast, as in a
-    hind leg that is an S, a pole that fades by itself swings the leg.
-
-    worlds: (T, 4, 4), of the armature. joints: T times those of the leg, in its space.
-    """
-    places = (np.linalg.inv(worlds) @ pole)[:, :3, 3]
-    for place, own in zip(places, joints, strict=True):
-        chain, away = Chain(own), Vector(place) - own[0]
-        if not is_straight(chain):
-            frame = start_frame(chain)
-            ahead = frame.along * away.dot(frame.along)
-            aside = max((away - ahead).length, POLE_DISTANCES[0] * chain.length)
-            place[:] = own[0] + ahead + frame.side * aside
-    found = pole.copy()
-    found[:, :3, 3] = placed(worlds, places)
-    return found
 
 
 def _end_of(film: Film, leg: Leg) -> np.ndarray:
@@ -217,7 +192,7 @@ def _refused(pair: Pair, joint: Joint, way: Way, film: Film) -> Refused:
         if path or leg.foot not in pair.carried:
             wanted = placed(way.feet[k], _end_of(joint.film(*pair.films), leg))
             off = np.linalg.norm(_end_of(film, leg) - wanted, axis=1) / pair.clips[0].reaches[k]
-            found.append(pair.out_of_reach(k, off, *(() if path else (FAR,))))
+            found.append(pair.out_of_reach(k, off, *(() if path[-1:] == [leg.foot or leg.tip] else (FAR,))))
     return max(found)
 
 

@@ -23,6 +23,7 @@ from ..planting.feet.planning import CALMING, FASTER, body_shifts, calm_reaches,
 from ..planting.feet.walk import STEP_TIME, Walk
 from ..planting.scene.reading import Leg
 from ..rig.blender.rotations import LOCATION, SCALE, continuous, matrices_of, quaternions_of, turns_in
+from ..rig.model.order import live_tips
 from ..solvers import ChainError
 from ..solvers.arrays import quaternions
 from .keying import Channels, Film, Rows
@@ -175,6 +176,11 @@ class Pair:
     def body(self) -> Control:
         """What carries the legs, as it was seen."""
         return Control(self.hips.id_data, self.hips.name, turns=True)
+
+    @cached_property
+    def live(self) -> list[str]:
+        """The tips of live chains."""
+        return live_tips(self.hips.id_data)
 
     @cached_property
     def paths(self) -> list[list[str]]:

@@ -101,14 +101,17 @@ def rows_of_leg(film: Film, foot: FootGoal, bodies: np.ndarray, rows: Mapping[Co
     modes = [turn_of(film.channels[each][0]) for each in controls]
     links = [foot.path.index(name) for name in foot.leg.links]
     to_armature = np.linalg.inv(film.worlds[film.ob])
-    before, joints = leg_posed(film, foot.leg, foot.path, bodies, rows)
+    tops = [Matrix(pose) for pose in to_armature @ bodies]
+    before = [_posed(bones, [basis_at(film, rows, each, t) for each in controls], top) for t, top in enumerate(tops)]
+    tip = foot.path.index(foot.leg.tip)
+    joints = [[*(poses[k].translation for k in links), poses[tip] @ foot.leg.ankle] for poses in before]
     goals = np.einsum("tij,tj->ti", to_armature[:, :3, :3], foot.ankles) + to_armature[:, :3, 3]
     turned = [_turns(chain, goal) for chain, goal in zip(joints, goals, strict=True)]
     spun = _in_armature(film, foot.turns)
     found: list[list[Raw]] = [[] for _ in foot.path]
     near = [film.channels[each][0][mode] for each, mode in zip(controls, modes, strict=True)]
-    for t, top in enumerate(to_armature @ bodies):
-        parent = Matrix(top)
+    for t, top in enumerate(tops):
+        parent = top
         for k, (bone, control, mode) in enumerate(zip(bones, controls, modes, strict=True)):
             basis = basis_at(film, rows, control, t)
             pose = pose_matrix(bone, basis, parent)
@@ -126,21 +129,11 @@ def rows_of_leg(film: Film, foot: FootGoal, bodies: np.ndarray, rows: Mapping[Co
     return {control: {**rows.get(control, {}), mode: raws} for control, mode, raws in turned_rows if raws}
 
 
-def leg_posed(
-    film: Film, leg: Leg, path: Sequence[str], bodies: np.ndarray, rows: Mapping[Control, Rows]
-) -> tuple[list[list[Matrix]], list[list[Vector]]]:
-    """At each row the poses of the bones down a leg, and its joints with its end, in the space of the armature.
-
-    path: the names of these bones. bodies, rows: see `rows_of_leg`."""
-    found, joints = [], []
-    for t, top in enumerate(np.linalg.inv(film.worlds[film.ob]) @ bodies):
-        poses, above = {}, Matrix(top)
-        for name in path:
-            control = Control(film.ob, name, turns=True)
-            above = poses[name] = pose_matrix(control.owner.bone, basis_at(film, rows, control, t), above)
-        found.append([*poses.values()])
-        joints.append([*(poses[name].translation for name in leg.links), poses[leg.tip] @ leg.ankle])
-    return found, joints
+def _posed(bones: Sequence[bpy.types.Bone], bases: Sequence[Matrix], top: Matrix) -> list[Matrix]:
+    poses = [top]
+    for bone, basis in zip(bones, bases, strict=True):
+        poses.append(pose_matrix(bone, basis, poses[-1]))
+    return poses[1:]
 
 
 def basis_at(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -> Matrix:
