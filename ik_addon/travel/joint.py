@@ -122,6 +122,12 @@ class Joint:
         )
         return (1.0 + 2.0 * t) * (1.0 - t) ** 2 * apart + brake * u * (1.0 - u) ** 2 * faster
 
+    def faded(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Vectors (T, k) of both clips; those of the second go on from the first."""
+        own, later = before[: self.row + 1], after[self.following :]
+        later = later + self.left(None, own[-1] - later[0], (own[-1] - own[-2]) - (later[1] - later[0]))
+        return np.concatenate((own, later[1:]))
+
     def passed(self, before: np.ndarray, after: np.ndarray, leg: int | None) -> np.ndarray:
         """Poses (T, 4, 4) in the world, of the second clip where it goes on from the first. leg: of a foot."""
         before, later = before[: self.row + 1], self.move @ after[self.following :]
@@ -141,17 +147,15 @@ class Joint:
         """What those channels of a control hold that change. fades: so that the second clip goes on from the first."""
         found = {}
         for mode in before[0]:
-            own, later = (np.array([row[mode] for row in rows], float) for rows in (before, after))
-            own, later = own[: self.row + 1], later[self.following :]
+            both = [np.array([row[mode] for row in rows], float) for rows in (before, after)]
             if mode in (LOCATION, SCALE):
-                faster = (own[-1] - own[-2]) - (later[1] - later[0])
-                later = later + fades * self.left(None, own[-1] - later[0], faster)
+                numbers = self.faded(*both) if fades else np.array(self.joined(*both))
             else:
+                own, later = both[0][: self.row + 1], both[1][self.following :]
                 ends, turns = (matrices_of(quaternions_of(each, mode)) for each in (own[-2:], later))
                 faster = vectors_of(ends[0].T @ ends[1]) - vectors_of(turns[0].T @ turns[1])
                 turns = turns @ turns_by(fades * self.left(None, vectors_of(turns[0].T @ ends[1]), faster))
-                later = continuous(quaternions(turns), mode, own[-1])
-            numbers = np.concatenate((own, later[1:]))
+                numbers = np.concatenate((own, continuous(quaternions(turns), mode, own[-1])[1:]))
             if (numbers != numbers[0]).any():
                 found[mode] = [tuple(each) for each in numbers.tolist()]
         return found
@@ -404,16 +408,15 @@ def way_at(pair: Pair, joint: Joint) -> Way:
     own = pair.clips[0]
     before, after = (film.world(pair.body) for film in pair.films)
     bodies = joint.passed(before, after, None)
-    goes = bodies @ np.linalg.inv(joint.joined(before, after))
     poses = [[foot_poses(clip, leg) for clip in pair.clips] for leg in range(own.leg_count)]
     seen = np.array([joint.joined(one, two) for one, two in poses])
     feet = np.array([joint.passed(one, two, leg) for leg, (one, two) in enumerate(poses)])
     feet_go = feet @ np.linalg.inv(seen)
-    hips, ankles, balls = (
-        np.array(joint.joined(*(getattr(clip, name).swapaxes(0, 1) for clip in pair.clips))).swapaxes(0, 1)
-        for name in ("hips", "ankles", "balls")
-    )
-    hips, balls, ankles = placed(goes, hips), placed(feet_go, balls), feet[..., :3, 3]
+    balls, ankles = np.array(joint.joined(*(clip.balls.swapaxes(0, 1) for clip in pair.clips))), feet[..., :3, 3]
+    balls = placed(feet_go, balls.swapaxes(0, 1))
+    # Shoulders fade as well.
+    on_body = [placed(np.linalg.inv(own), clip.hips) for own, clip in zip((before, after), pair.clips, strict=True)]
+    hips = np.array([placed(bodies, joint.faded(*each)) for each in zip(*on_body, strict=True)])
     longest = np.broadcast_to(pair.reaches, ankles.shape[:2])
     made = LegMotion(own.fps, own.lengths, hips, hips, ankles, balls, feet[..., :3, :3])
     ways = np.linalg.norm(ankles - hips, axis=2)

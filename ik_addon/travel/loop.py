@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import cos, pi, sin
 
 import bpy
 import numpy as np
@@ -144,10 +146,34 @@ def basis_at(film: Film, rows: Mapping[Control, Rows], control: Control, t: int)
 
 
 def _turns(joints: Sequence[Vector], goal: np.ndarray) -> list[np.ndarray]:
-    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,), with as little motion as needed."""
-    chain = Chain(joints)
-    solution = solve(chain, Goal(goal.tolist(), least_motion=True))
-    return [np.array(turn.to_matrix()) for turn in link_rotations(chain, solution)]
+    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,): all bend by the same share, and turn
+    as one toward it. With least motion alone the last link would take all, and fold over."""
+    root, way = joints[0], Vector(goal) - joints[0]
+    links = [end - start for start, end in pairwise(joints)]
+    bent = _evenly_bent(links, way.length)
+    swing = sum(bent, Vector()).rotation_difference(way)
+    chain = Chain([*accumulate((swing @ link for link in bent), initial=root)])
+    turns = link_rotations(chain, solve(chain, Goal(goal.tolist(), least_motion=True)))
+    found = zip(turns, links, bent, strict=True)
+    return [np.array((turn @ swing @ link.rotation_difference(now)).to_matrix()) for turn, link, now in found]
+
+
+def _evenly_bent(links: Sequence[Vector], distance: float) -> list[Vector]:
+    """Links that end so far from where they begin, if they can: their angles to the line between are multiplied."""
+    end = sum(links, Vector())
+    along = end.normalized()
+    angles = [link.angle(along, 0.0) for link in links]
+    sides = [(link - along * link.dot(along)).normalized() for link in links]
+
+    def bent(share: float) -> list[Vector]:
+        turned = zip(links, sides, angles, strict=True)
+        return [link.length * (along * cos(share * angle) + side * sin(share * angle)) for link, side, angle in turned]
+
+    least, most = (0.0, 1.0) if distance > end.length else (1.0, min(pi / max(*angles, 1e-6), _FOLDED))
+    for _ in range(32):
+        share = 0.5 * (least + most)
+        least, most = (share, most) if sum(bent(share), Vector()).length > distance else (least, share)
+    return bent(0.5 * (least + most))
 
 
 def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:
@@ -156,6 +182,8 @@ def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:
     return own.swapaxes(1, 2) @ turns @ own
 
 
+_FOLDED = 4.0
+"""Times as large as they are angles of a leg get at most."""
 _FAR = 0.25
 """Part of the armature's size: ends farther apart are not those of a cycle."""
 _FEWEST = 3
