@@ -619,6 +619,7 @@ JOIN_TURN = OfBone(
     "at frame {frame} it would turn by {angle:.1f}° in a frame, to go on as '{second}', and may by {most:.1f}°. Choose "
     "clips whose poses are more alike where they meet, or a longer one."
 )
+JOIN_END = OfArmature("the clip cannot end at frame {frame}. Choose End at from {start} to {last}, or 0.")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")

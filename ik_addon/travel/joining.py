@@ -39,12 +39,15 @@ _TRIED, _BESIDE = 6, 2
 """So many joints are tried that feet allow, none beside one that was: so many frames away in both clips."""
 
 
-def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, body: str = "") -> Steps[dict]:
+def clips_joined(
+    context: bpy.types.Context, ob: bpy.types.Object, clip: str, body: str = "", end: int = 0
+) -> Steps[dict]:
     """In steps: let the clip of an armature object go on as another one of it, in a copy of its action.
 
     They are joined at frames that have the same feet on the ground and the most similar poses and speeds, of those at
     which no foot and no bone is shown faster than in both; their contacts are keyed. body: the bone that carries the
-    legs; "" to find it. Comes to a report. Raises ChainError, with nothing changed.
+    legs; "" to find it. end: the last frame of the first clip; 0 to find it. Comes to a report. Raises ChainError, with
+    nothing changed.
     """
     hips, legs, other, own = body_of(ob, body), legs_of(ob), clip_called(ob, clip), playing_clip(ob)
     if not clip:
@@ -56,6 +59,8 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     bones = [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name in keyed]
     seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *bones])]
     frames = frames_of_clip(ob, seen)
+    if end and end not in frames[1:]:
+        raise ChainError(messages.JOIN_END(armature=ob.name, frame=end, start=frames[0] + 1, last=frames[-1]))
     # Refused or not, controls are back where the clip that plays has them.
     with frame_kept(context.scene):
         first = yield from part_of(_side(context, ob, legs, frames), 0, 6)
@@ -67,7 +72,7 @@ def clips_joined(context: bpy.types.Context, ob: bpy.types.Object, clip: str, bo
     names = own.name if own else "", clip
     pair = Pair((walk_of(first), walk_of(second)), (before, after), hips, legs, names)
     pair = replace(pair, films=tuple(_as_shown(pair, film) for film in pair.films))
-    joint = yield from part_of(_best(context, pair, seen), 2, 3)
+    joint = yield from part_of(_best(context, pair, seen, frames.index(end) if end else None), 2, 3)
     at, frames = [frames[joint.row], later[joint.following]], joint.frames(before, after)
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], joint.contacts(first.contacts, second.contacts), frames)
     return {
@@ -91,10 +96,10 @@ class _RefusedError(ChainError):
         self.refused = refused
 
 
-def _best(context: bpy.types.Context, pair: Pair, seen: Sequence[Control]) -> Steps[Joint]:
+def _best(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], end: int | None) -> Steps[Joint]:
     """In steps: join two clips where that is best. Raises ChainError that says what is too fast, or out of reach, where
-    least is, with nothing changed. seen: all that is keyed."""
-    refused, tried, ways, joints = [], [], [], joints_of(pair)
+    least is, with nothing changed. seen: all that is keyed. end: see `joints_of`."""
+    refused, tried, ways, joints = [], [], [], joints_of(pair, end)
     for number, joint in enumerate(joints):
         yield number, 2 * len(joints)
         way = way_at(pair, joint)

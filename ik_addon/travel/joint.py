@@ -50,8 +50,9 @@ _OFF = 1e-4
 """Part of its length by which a leg may miss its foot."""
 FAR = 0.01
 """The same that is as bad as what is twice too fast; and by which it may miss one that does not hang on it."""
-_MOST, _KEPT = 300, 4.0
-"""So many joints are looked at. Times as much as what fades counts what a foot keeps to the end."""
+_MOST, _KEPT, _LOSS = 300, 4.0, 0.1
+"""So many joints are looked at. Times as much as what fades counts what a foot keeps to the end; and how far apart,
+parts of a leg, counts as much as a whole clip that is not played."""
 _SHORTEST_LANDING = 0.1
 """Seconds in which a foot lands at least."""
 
@@ -308,9 +309,9 @@ def _turns(poses: np.ndarray) -> np.ndarray:
     return np.linalg.norm(vectors_of(turns[:-1].swapaxes(1, 2) @ turns[1:]), axis=1)
 
 
-def joints_of(pair: Pair) -> list[Joint]:
-    """Where two clips may be one, most alike first, of all places where a foot stands in both. Raises ChainError where
-    there is none."""
+def joints_of(pair: Pair, end: int | None) -> list[Joint]:
+    """Where two clips may be one, most alike first, of all places where a foot stands in both. end: the row at which
+    the first ends; None: any. Raises ChainError where there is none."""
     first, second = pair.walks
     (level, heights), (other, other_heights) = _features(first), _features(second)
     # Its angle is the turn about the vertical that brings one pose nearest to another.
@@ -322,15 +323,19 @@ def joints_of(pair: Pair) -> list[Joint]:
     one, two = (standing(each.anchors, each.clip.ankles.shape[:2]) for each in (first, second))
     # In the air only where no foot that stands does so near both ends: runs of one cycle.
     both, none = (one[:, :, None] & two[:, None]).any(axis=0), ~one.any(axis=0)[:, None] & ~two.any(axis=0)
-    near = round(NEAR * first.clip.fps)
+    near, (count, after) = round(NEAR * first.clip.fps), both.shape
+    rows = np.arange(count)
+    left_out = rows != end if end is not None else rows < max(count // 2, count - near, 1)
     for fits in (both, none):
-        fits[: max(len(fits) // 2, len(fits) - near, 1)] = fits[:, min(fits.shape[1] // 2, near) :] = False
+        fits[left_out] = fits[:, min(after // 2, near) :] = False
     fits = both if both.any() else none
     if not fits.any():
         raise ChainError(messages.NO_JOINT(armature=pair.hips.id_data.name, first=pair.names[0], second=pair.names[1]))
     fades, faster = pair.fades()
     faster, found = np.maximum(faster, 1.0), []
-    order = np.lexsort((away.ravel(), faster.ravel(), ~fits.ravel()))[: min(fits.sum(), _MOST)]
+    lost = (count - 1 - rows[:, None]) / count + np.arange(after) / after
+    worse = away + np.square(_LOSS * first.clip.size * lost)
+    order = np.lexsort((worse.ravel(), faster.ravel(), ~fits.ravel()))[: min(fits.sum(), _MOST)]
     for row, following in zip(*(each.tolist() for each in np.unravel_index(order, fits.shape)), strict=True):
         move, stands, last = np.eye(4), one[:, row] & two[:, following], second.clip.frame_count - 1
         move[:3, :3] = turns_by(np.angle(product[row, following]) * UP)
@@ -346,9 +351,9 @@ def joints_of(pair: Pair) -> list[Joint]:
         kept = np.mean(
             [np.square(way[0]).sum() for way, (start, _) in zip(ways, passes, strict=True) if start == last] or 0
         )
-        apart = float(away[row, following])
-        made = Joint(row, following, second, move, np.sqrt(apart), fade, passes, stands, lands)
-        found.append((faster[row, following], apart + _KEPT * kept, len(found), made))
+        apart = np.sqrt(float(away[row, following]))
+        made = Joint(row, following, second, move, apart, fade, passes, stands, lands)
+        found.append((faster[row, following], worse[row, following] + _KEPT * kept, len(found), made))
     return [made for *_, made in sorted(found)]
 
 
