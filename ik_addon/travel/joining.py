@@ -191,13 +191,16 @@ def _end_of(film: Film, leg: Leg) -> np.ndarray:
 
 def _refused(pair: Pair, joint: Joint, way: Way, film: Film) -> Refused:
     """What goes fastest of what the body carries, or misses its foot most. film: the joint as it is shown."""
-    found = [pair.too_far(*own) for own in pair.speeds(film)]
+    found, as_it_was = [pair.too_far(*own) for own in pair.speeds(film)], joint.film(*pair.films)
     for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
         # A leg follows its foot also where that does not hang on it.
         if path or leg.foot not in pair.carried:
-            wanted = placed(way.feet[k], _end_of(joint.film(*pair.films), leg))
-            off = np.linalg.norm(_end_of(film, leg) - wanted, axis=1) / pair.clips[0].reaches[k]
-            found.append(pair.out_of_reach(k, off, *(() if path[-1:] == [leg.foot or leg.tip] else (FAR,))))
+            seen = np.array(joint.joined(*(clip.ankles[k] for clip in pair.clips)))
+            ends = (film, placed(way.feet[k], seen)), (as_it_was, seen)
+            off, before = (np.linalg.norm(_end_of(each, leg) - ankles, axis=1) for each, ankles in ends)
+            hangs = path[-1:] == [leg.foot or leg.tip]
+            off = (off - before) / pair.clips[0].reaches[k]
+            found.append(pair.out_of_reach(k, off, *(() if hangs else (FAR,))))
     return max(found)
 
 
