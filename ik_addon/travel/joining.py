@@ -20,7 +20,7 @@ from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
 from ..rig.blender.rotations import LOCATION, SCALE, pose_matrix, raw_of, rotation_in
 from ..solvers import ChainError
-from .joint import FAR, Joint, Pair, Refused, Way, joints_of, leg_path, placed, way_at
+from .joint import FAR, Joint, Pair, Refused, Way, end_of, joints_of, leg_path, placed, way_at
 from .keying import (
     Film,
     Rows,
@@ -157,7 +157,7 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     }
     for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
         if path:
-            ends = placed(way.feet[k], _end_of(film, leg))
+            ends = placed(way.feet[k], end_of(film, leg))
             rows |= rows_of_leg(film, FootGoal(leg, path, ends, way.feet[k, :, :3, :3]), way.bodies, rows)
     for control, channels in rows_for(film, wanted).items():
         rows[control] |= channels
@@ -184,11 +184,6 @@ def _as_shown(pair: Pair, film: Film) -> Film:
     return replace(film, channels=channels)
 
 
-def _end_of(film: Film, leg: Leg) -> np.ndarray:
-    """Where a leg ends, (T, 3), in the world."""
-    return (film.worlds[film.ob] @ film.poses[leg.tip] @ (*leg.ankle, 1.0))[:, :3]
-
-
 def _refused(pair: Pair, joint: Joint, way: Way, film: Film) -> Refused:
     """What goes fastest of what the body carries, or misses its foot most. film: the joint as it is shown."""
     found, as_it_was = [pair.too_far(*own) for own in pair.speeds(film)], joint.film(*pair.films)
@@ -197,7 +192,7 @@ def _refused(pair: Pair, joint: Joint, way: Way, film: Film) -> Refused:
         if path or leg.foot not in pair.carried:
             seen = np.array(joint.joined(*(clip.ankles[k] for clip in pair.clips)))
             ends = (film, placed(way.feet[k], seen)), (as_it_was, seen)
-            off, before = (np.linalg.norm(_end_of(each, leg) - ankles, axis=1) for each, ankles in ends)
+            off, before = (np.linalg.norm(end_of(each, leg) - ankles, axis=1) for each, ankles in ends)
             hangs = path[-1:] == [leg.foot or leg.tip]
             off = (off - before) / pair.clips[0].reaches[k]
             found.append(pair.out_of_reach(k, off, *(() if hangs else (FAR,))))

@@ -214,9 +214,12 @@ class Pair:
 
     @cached_property
     def reaches(self) -> np.ndarray:
-        """(legs, 1), how far each ankle may be from its hip."""
-        most = [np.linalg.norm(clip.ankles - clip.hips, axis=2).max(axis=1) for clip in self.clips]
-        return np.max([*most, _STRAIGHT * self.clips[0].reaches], axis=0)[:, None]
+        """(legs, 1), how far each leg may end from its hip."""
+        most = _STRAIGHT * self.clips[0].reaches
+        for film, clip in zip(self.films, self.clips, strict=True):
+            ends = np.array([end_of(film, leg) for leg in self.legs])
+            most = np.maximum(most, np.linalg.norm(ends - clip.hips, axis=2).max(axis=1))
+        return most[:, None]
 
     def speeds(self, film: Film) -> Iterator[tuple[Part, str, np.ndarray]]:
         """How far bones go from each frame to the next, (T - 1,), each with its part and its name: turns, and those
@@ -291,6 +294,11 @@ def leg_path(leg: Leg, body: bpy.types.PoseBone) -> list[str]:
     """The bones from below a body down to a foot, or where that does not hang on its leg to the end of that; none where
     something else turns them."""
     return path_to(leg, body) or path_to(leg, body, leg.tip)
+
+
+def end_of(film: Film, leg: Leg) -> np.ndarray:
+    """Where a leg ends, (T, 3), in the world."""
+    return placed(film.world(Control(film.ob, leg.tip)), np.array(leg.ankle))
 
 
 def placed(poses: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -422,7 +430,9 @@ def way_at(pair: Pair, joint: Joint) -> Way:
     # Shoulders fade as well.
     on_body = [placed(np.linalg.inv(own), clip.hips) for own, clip in zip((before, after), pair.clips, strict=True)]
     hips = np.array([placed(bodies, joint.faded(*each)) for each in zip(*on_body, strict=True)])
-    longest = np.broadcast_to(pair.reaches, ankles.shape[:2])
+    # A foot that does not hang on its leg may be farther from it.
+    seen_ways = joint.joined(*(np.linalg.norm(clip.ankles - clip.hips, axis=2).T for clip in pair.clips))
+    longest = np.maximum(pair.reaches, np.array(seen_ways).T)
     made = LegMotion(own.fps, own.lengths, hips, hips, ankles, balls, feet[..., :3, :3])
     ways = np.linalg.norm(ankles - hips, axis=2)
     calm = calm_reaches(made, ways, FASTER * np.max([fastest_bends(clip) for clip in pair.clips], axis=0))
