@@ -8,7 +8,9 @@ import numpy as np
 from mathutils import Matrix
 
 from .. import messages
+from ..authoring.controls import controls_of
 from ..authoring.placing import Control
+from ..authoring.selection import all_tips
 from ..authoring.snap import poles_snapped
 from ..bake.clips import channels_of_clips, clip_playing
 from ..bake.stepping import Steps, at_once, frame_kept, part_of, stepping_shown
@@ -20,7 +22,7 @@ from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
 from ..rig.blender.rotations import LOCATION, SCALE, pose_matrix, raw_of, rotation_in
 from ..solvers import ChainError
-from .joint import FAR, Joint, Pair, Refused, Way, end_of, joints_of, leg_path, placed, way_at
+from .joint import FAR, Joint, Pair, Refused, Way, end_of, joints_of, leg_path, way_at
 from .keying import (
     Film,
     Rows,
@@ -57,7 +59,7 @@ def clips_joined(
     keyed = {name for each in (own, other) if each for name, _ in moved_channels(each)}
     keyed |= {name for leg in legs for name in leg_path(leg, hips)}
     bones = [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name in keyed]
-    seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *bones])]
+    seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *_riders(ob), *bones])]
     frames = frames_of_clip(ob, seen)
     if end and end not in frames[1:]:
         raise ChainError(messages.JOIN_END(armature=ob.name, frame=end, start=frames[0] + 1, last=frames[-1]))
@@ -130,7 +132,7 @@ def _made(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint
         # A pole that fades by itself swings a leg of which the side turns, as that of a hind leg that is an S.
         tips = [leg.tip for leg, path in zip(pair.legs, pair.paths, strict=True) if path and leg.tip in pair.live]
         yield from poles_snapped(context, [ob.pose.bones[tip] for tip in tips], frames)
-        found = _refused(pair, joint, way, (yield from filmed(context, ob, [], frames, stepping_shown)))
+        found = _refused(pair, way, (yield from filmed(context, ob, [], frames, stepping_shown)))
         if found[0] > 1.0:
             raise _RefusedError(found)
 
@@ -143,10 +145,14 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     ob, film, body = before.ob, joint.film(before, after), pair.body
     controls, on_feet = chain_controls(ob), legs_of_controls(ob, pair.legs)
     on_feet |= {(ob, leg.foot): k for k, leg in enumerate(pair.legs) if leg.foot and leg.foot not in pair.carried}
+    riders = _riders(ob)
     wanted = {
         each: joint.passed(before.world(each), after.world(each), None)
         for each in film.channels
-        if body not in carriers_of(each) and each != body and (each in controls or moves(film, each))
+        if each not in riders
+        and body not in carriers_of(each)
+        and each != body
+        and (each in controls or moves(film, each))
     }
     for each in wanted:
         if (each.ob, each.bone) in on_feet:
@@ -157,14 +163,19 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     }
     for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
         if path:
-            ends = placed(way.feet[k], end_of(film, leg))
-            rows |= rows_of_leg(film, FootGoal(leg, path, ends, way.feet[k, :, :3, :3]), way.bodies, rows)
+            rows |= rows_of_leg(film, FootGoal(leg, path, way.ends[k], way.feet[k, :, :3, :3]), way.bodies, rows)
     for control, channels in rows_for(film, wanted).items():
         rows[control] |= channels
     for each in controls:
         # The copy has keys of its own of all of them.
         rows[each].setdefault(LOCATION, [row[LOCATION] for row in film.channels[each]])
     return rows
+
+
+def _riders(ob: bpy.types.Object) -> list[Control]:
+    """The targets that ride on what is keyed for them: they may have keys of their own."""
+    found = [Control(each.ob, each.bone, turns=True) for tip in all_tips(ob) for each in controls_of(tip)]
+    return [each for each in found if each not in chain_controls(ob) and (not each.bone or each.ob == ob)]
 
 
 def _as_shown(pair: Pair, film: Film) -> Film:
@@ -184,17 +195,14 @@ def _as_shown(pair: Pair, film: Film) -> Film:
     return replace(film, channels=channels)
 
 
-def _refused(pair: Pair, joint: Joint, way: Way, film: Film) -> Refused:
+def _refused(pair: Pair, way: Way, film: Film) -> Refused:
     """What goes fastest of what the body carries, or misses its foot most. film: the joint as it is shown."""
-    found, as_it_was = [pair.too_far(*own) for own in pair.speeds(film)], joint.film(*pair.films)
+    found = [pair.too_far(*own) for own in pair.speeds(film)]
     for k, (leg, path) in enumerate(zip(pair.legs, pair.paths, strict=True)):
         # A leg follows its foot also where that does not hang on it.
         if path or leg.foot not in pair.carried:
-            seen = np.array(joint.joined(*(clip.ankles[k] for clip in pair.clips)))
-            ends = (film, placed(way.feet[k], seen)), (as_it_was, seen)
-            off, before = (np.linalg.norm(end_of(each, leg) - ankles, axis=1) for each, ankles in ends)
+            off = np.linalg.norm(end_of(film, leg) - way.ends[k], axis=1) / pair.clips[0].reaches[k]
             hangs = path[-1:] == [leg.foot or leg.tip]
-            off = (off - before) / pair.clips[0].reaches[k]
             found.append(pair.out_of_reach(k, off, *(() if hangs else (FAR,))))
     return max(found)
 

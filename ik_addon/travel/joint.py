@@ -408,41 +408,43 @@ def _features(walk: Walk) -> tuple[np.ndarray, np.ndarray]:
 @dataclass(frozen=True)
 class Way:
     """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), how feet go there from where
-    they are in both clips. refused: what is worst about them. rough: whether a foot jolts."""
+    they are in both clips. ends: (legs, T, 3), of the legs. refused: what is worst about them. rough: whether a foot
+    jolts."""
 
     bodies: np.ndarray
     feet: np.ndarray
+    ends: np.ndarray
     refused: Refused
     rough: bool
 
 
 def way_at(pair: Pair, joint: Joint) -> Way:
     """The body and the feet at a joint. The body makes way where legs would not reach their feet."""
-    own = pair.clips[0]
-    before, after = (film.world(pair.body) for film in pair.films)
-    bodies = joint.passed(before, after, None)
-    poses = [[foot_poses(clip, leg) for clip in pair.clips] for leg in range(own.leg_count)]
-    seen = np.array([joint.joined(one, two) for one, two in poses])
-    feet = np.array([joint.passed(one, two, leg) for leg, (one, two) in enumerate(poses)])
-    feet_go = feet @ np.linalg.inv(seen)
-    balls, ankles = np.array(joint.joined(*(clip.balls.swapaxes(0, 1) for clip in pair.clips))), feet[..., :3, 3]
-    balls = placed(feet_go, balls.swapaxes(0, 1))
-    # Shoulders fade as well.
-    on_body = [placed(np.linalg.inv(own), clip.hips) for own, clip in zip((before, after), pair.clips, strict=True)]
-    hips = np.array([placed(bodies, joint.faded(*each)) for each in zip(*on_body, strict=True)])
-    # A foot that does not hang on its leg may be farther from it.
-    seen_ways = joint.joined(*(np.linalg.norm(clip.ankles - clip.hips, axis=2).T for clip in pair.clips))
-    longest = np.maximum(pair.reaches, np.array(seen_ways).T)
-    made = LegMotion(own.fps, own.lengths, hips, hips, ankles, balls, feet[..., :3, :3])
-    ways = np.linalg.norm(ankles - hips, axis=2)
+    own, carried = pair.clips[0], [film.world(pair.body) for film in pair.films]
+    bodies = joint.passed(*carried, None)
+    feet, goes, balls, ends, hips = [], [], [], [], []
+    for k, leg in enumerate(pair.legs):
+        poses = [foot_poses(clip, k) for clip in pair.clips]
+        feet.append(joint.passed(*poses, k))
+        goes.append(feet[k] @ np.linalg.inv(joint.joined(*poses)))
+        balls.append(placed(goes[k], np.array(joint.joined(*(clip.balls[k] for clip in pair.clips)))))
+        # A foot that does not hang on its leg, and shoulders, fade as well.
+        on_feet = (placed(np.linalg.inv(pose), end_of(film, leg)) for pose, film in zip(poses, pair.films, strict=True))
+        ends.append(placed(feet[k], joint.faded(*on_feet)))
+        on_body = (placed(np.linalg.inv(body), clip.hips[k]) for body, clip in zip(carried, pair.clips, strict=True))
+        hips.append(placed(bodies, joint.faded(*on_body)))
+    feet, balls, ends, hips = map(np.array, (feet, balls, ends, hips))
+    ankles, longest = feet[..., :3, 3], np.broadcast_to(pair.reaches, ends.shape[:2])
+    made = LegMotion(own.fps, own.lengths, hips, hips, ends, balls, feet[..., :3, :3])
+    ways = np.linalg.norm(ends - hips, axis=2)
     calm = calm_reaches(made, ways, FASTER * np.max([fastest_bends(clip) for clip in pair.clips], axis=0))
     calm = np.minimum(longest, np.maximum(calm, ways - CALMING * own.size))
-    shifts, _ = body_shifts(replace(made, extensions=calm), ankles, Options())
+    shifts, _ = body_shifts(replace(made, extensions=calm), ends, Options())
     bodies[:, :3, 3] += shifts
-    short = (np.linalg.norm(ankles - hips - shifts, axis=2) - longest) / own.reaches[:, None]
+    short = (np.linalg.norm(ends - hips - shifts, axis=2) - longest) / own.reaches[:, None]
     found = [pair.out_of_reach(leg, off) for leg, off in enumerate(short)]
     for leg, points in enumerate(np.stack((ankles, balls), axis=1)):
         steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=0)
         found.append(pair.too_far(("foot", leg), pair.legs[leg].tip, steps))
     rough = bool((np.maximum(jolts_of(ankles), jolts_of(balls)) > pair.jolts).any())
-    return Way(bodies, feet_go, max(found), rough)
+    return Way(bodies, np.array(goes), ends, max(found), rough)
