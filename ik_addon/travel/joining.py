@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
 from .. import messages
 from ..authoring.controls import controls_of
@@ -20,9 +19,9 @@ from ..planting.scene.limbs import key_contacts, keyed_contacts
 from ..planting.scene.path import walk_of
 from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
-from ..rig.blender.rotations import LOCATION, SCALE, pose_matrix, raw_of, rotation_in
+from ..rig.blender.rotations import LOCATION
 from ..solvers import ChainError
-from .joint import FAR, Joint, Pair, Refused, Way, end_of, joints_of, leg_path, way_at
+from .joint import FAR, Joint, Pair, Refused, Way, end_of, joints_of, way_at
 from .keying import (
     Film,
     Rows,
@@ -34,8 +33,9 @@ from .keying import (
     line_of,
     made_of_clip,
     rows_for,
+    turned_as_shown,
 )
-from .loop import FootGoal, legs_of_controls, moves, rows_of_leg
+from .loop import FootGoal, legs_of_controls, moves, path_to, rows_of_leg
 
 _TRIED, _BESIDE = 6, 2
 """So many joints are tried that feet allow, none beside one that was: so many frames away in both clips."""
@@ -57,9 +57,12 @@ def clips_joined(
     if other is None:
         raise ChainError(messages.NO_SUCH_CLIP(armature=ob.name, clip=clip))
     keyed = {name for each in (own, other) if each for name, _ in moved_channels(each)}
-    keyed |= {name for leg in legs for name in leg_path(leg, hips)}
+    keyed |= {name for leg in legs for name in path_to(leg, hips) or path_to(leg, hips, leg.tip)}
     bones = [Control(ob, bone.name, turns=True) for bone in ob.pose.bones if bone.name in keyed]
-    seen = [*dict.fromkeys([*line_of(hips), *chain_controls(ob), *_riders(ob), *bones])]
+    # Targets that ride on what is keyed for them may have keys as well.
+    targets = (replace(each, turns=True) for tip in all_tips(ob) for each in controls_of(tip))
+    controls = [*chain_controls(ob), *(each for each in targets if not each.bone or each.ob == ob)]
+    seen = [*dict.fromkeys([*line_of(hips), *controls, *bones])]
     frames = frames_of_clip(ob, seen)
     if end and end not in frames[1:]:
         raise ChainError(messages.JOIN_END(armature=ob.name, frame=end, start=frames[0] + 1, last=frames[-1]))
@@ -75,7 +78,7 @@ def clips_joined(
     pair = Pair((walk_of(first), walk_of(second)), (before, after), hips, legs, names)
     pair = replace(pair, films=tuple(_as_shown(pair, film) for film in pair.films))
     joint = yield from part_of(_best(context, pair, seen, frames.index(end) if end else None), 2, 3)
-    at, frames = [frames[joint.row], later[joint.following]], joint.frames(before, after)
+    at, frames = [frames[joint.row], later[joint.following]], joint.film(before, after).frames
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], joint.contacts(first.contacts, second.contacts), frames)
     return {
         "armature": ob.name,
@@ -91,11 +94,7 @@ join_clips = at_once(clips_joined)
 
 
 class _RefusedError(ChainError):
-    """A joint is not good."""
-
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(refused[1])
-        self.refused = refused
+    """A joint is not shown as it is to be."""
 
 
 def _best(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], end: int | None) -> Steps[Joint]:
@@ -114,19 +113,20 @@ def _best(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], end: 
         if any(max(abs(joint.row - each.row), abs(joint.following - each.following)) <= _BESIDE for each in tried):
             continue
         try:
-            yield from part_of(_made(context, pair, seen, joint, way), 1, 2)
+            yield from part_of(_made(context, pair, seen, joint, way, refused), 1, 2)
             return joint
-        except _RefusedError as error:
-            refused.append(error.refused)
-        tried.append(joint)
+        except _RefusedError:
+            tried.append(joint)
         if len(tried) == _TRIED:
             break
     raise ChainError(min(refused)[1])
 
 
-def _made(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint: Joint, way: Way) -> Steps[Film]:
-    """In steps: make a joint. Raises _RefusedError, with nothing changed, where it is not shown as it is to be."""
-    ob, frames, rows = pair.hips.id_data, joint.frames(*pair.films), _rows_of(pair, joint, way)
+def _made(
+    context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint: Joint, way: Way, refused: list[Refused]
+) -> Steps[Film]:
+    """In steps: make a joint. Raises _RefusedError, with nothing changed but `refused`, where it is not good."""
+    ob, frames, rows = pair.hips.id_data, joint.film(*pair.films).frames, _rows_of(pair, joint, way)
 
     def judged() -> Steps[None]:
         # A pole that fades by itself swings a leg of which the side turns, as that of a hind leg that is an S.
@@ -134,7 +134,8 @@ def _made(context: bpy.types.Context, pair: Pair, seen: Sequence[Control], joint
         yield from poles_snapped(context, [ob.pose.bones[tip] for tip in tips], frames)
         found = _refused(pair, way, (yield from filmed(context, ob, [], frames, stepping_shown)))
         if found[0] > 1.0:
-            raise _RefusedError(found)
+            refused.append(found)
+            raise _RefusedError(found[1])
 
     return (yield from made_of_clip(context, ob, seen, lambda _: rows, "joined", frames, judged=judged))
 
@@ -145,14 +146,10 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     ob, film, body = before.ob, joint.film(before, after), pair.body
     controls, on_feet = chain_controls(ob), legs_of_controls(ob, pair.legs)
     on_feet |= {(ob, leg.foot): k for k, leg in enumerate(pair.legs) if leg.foot and leg.foot not in pair.carried}
-    riders = _riders(ob)
     wanted = {
         each: joint.passed(before.world(each), after.world(each), None)
         for each in film.channels
-        if each not in riders
-        and body not in carriers_of(each)
-        and each != body
-        and (each in controls or moves(film, each))
+        if {body, *controls}.isdisjoint(carriers_of(each)) and each != body and (each in controls or moves(film, each))
     }
     for each in wanted:
         if (each.ob, each.bone) in on_feet:
@@ -172,27 +169,11 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     return rows
 
 
-def _riders(ob: bpy.types.Object) -> list[Control]:
-    """The targets that ride on what is keyed for them: they may have keys of their own."""
-    found = [Control(each.ob, each.bone, turns=True) for tip in all_tips(ob) for each in controls_of(tip)]
-    return [each for each in found if each not in chain_controls(ob) and (not each.bone or each.ob == ob)]
-
-
 def _as_shown(pair: Pair, film: Film) -> Film:
     """What is seen of a clip, with channels that hold what live chains make of their legs."""
-    channels = dict(film.channels)
-    for name in (
-        name for leg, path in zip(pair.legs, pair.paths, strict=True) if leg.tip in pair.live for name in path
-    ):
-        control = Control(film.ob, name, turns=True)
-        own, above = control.owner, film.poses[control.owner.parent.name]
-        mode, near, found = own.rotation_mode, channels[control][0][own.rotation_mode], []
-        for row, pose, parent in zip(channels[control], film.poses[name], above, strict=True):
-            basis = pose_matrix(own.bone, Matrix(pose), Matrix(parent), invert=True)
-            near = raw_of(rotation_in(basis, row[SCALE]), mode, near)
-            found.append({**row, mode: near})
-        channels[control] = found
-    return replace(film, channels=channels)
+    legs = zip(pair.legs, pair.paths, strict=True)
+    bones = [Control(film.ob, name, turns=True) for leg, path in legs if leg.tip in pair.live for name in path]
+    return replace(film, channels=film.channels | {each: turned_as_shown(film, each) for each in bones})
 
 
 def _refused(pair: Pair, way: Way, film: Film) -> Refused:

@@ -81,10 +81,6 @@ class Joint:
     stands: np.ndarray
     lands: np.ndarray
 
-    def frames(self, before: Film, after: Film) -> range:
-        """Those of both clips as one."""
-        return range(before.frames.start, before.frames.start + self.row + len(after.frames) - self.following)
-
     def joined(self, before: Sequence, after: Sequence) -> list:
         """Rows of both clips, as they are."""
         return [*before[: self.row + 1], *after[self.following + 1 :]]
@@ -96,7 +92,8 @@ class Joint:
             for name in ("worlds", "poses", "channels")
         )
         worlds, poses = ({key: np.array(rows) for key, rows in each.items()} for each in (worlds, poses))
-        return Film(before.ob, self.frames(before, after), worlds, poses, channels)
+        start = before.frames.start
+        return Film(before.ob, range(start, start + len(worlds[before.ob])), worlds, poses, channels)
 
     def contacts(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Those (legs, 2, T) of both clips; none of a foot until it has landed."""
@@ -189,8 +186,9 @@ class Pair:
 
     @cached_property
     def paths(self) -> list[list[str]]:
-        """By leg the bones from the body to its foot, or to its end; none where something else turns them."""
-        return [leg_path(leg, self.hips) for leg in self.legs]
+        """By leg the bones from the body to its foot, or where that does not hang on it to its end; none where others
+        turn them."""
+        return [path_to(leg, self.hips) or path_to(leg, self.hips, leg.tip) for leg in self.legs]
 
     @cached_property
     def carried(self) -> list[str]:
@@ -255,14 +253,11 @@ class Pair:
 
     def too_far(self, part: Part, name: str, ways: np.ndarray) -> Refused:
         """Where a bone goes too far from a frame to the next. ways: (T - 1,)."""
-        row, most = int(ways.argmax()), self.limits[part]
+        row, most, turns = int(ways.argmax()), self.limits[part], part[0] in _TURNS
         given = {"bone": name, "frame": self.films[0].frames.start + row + 1, "second": self.names[1]}
-        if part[0] in _TURNS:
-            return float(ways[row] / most), messages.JOIN_TURN(
-                **given, angle=np.degrees(ways[row]), most=np.degrees(most)
-            )
-        size = self.clips[0].size
-        return float(ways[row] / most), messages.JOIN_STEP(**given, part=ways[row] / size, most=most / size)
+        unit = np.radians(1.0) if turns else self.clips[0].size
+        given |= {"far": ways[row] / unit, "most": most / unit}
+        return float(ways[row] / most), (messages.JOIN_TURN if turns else messages.JOIN_STEP)(**given)
 
     def out_of_reach(self, leg: int, off: np.ndarray, most: float = _OFF) -> Refused:
         """Where a leg misses its foot, by parts of its length (T,). most: by which it may."""
@@ -288,12 +283,6 @@ class Pair:
         frames = np.clip(wanted, frames_in(STEP_TIME, fps), frames_in(NEAR, fps))
         frames = np.maximum(np.minimum(frames, rest), 1).astype(int)
         return frames, fastest / frames / self.limits["turn", 0]
-
-
-def leg_path(leg: Leg, body: bpy.types.PoseBone) -> list[str]:
-    """The bones from below a body down to a foot, or where that does not hang on its leg to the end of that; none where
-    something else turns them."""
-    return path_to(leg, body) or path_to(leg, body, leg.tip)
 
 
 def end_of(film: Film, leg: Leg) -> np.ndarray:

@@ -260,6 +260,13 @@ def _changed(film: Film, control: Control, bases: Sequence[Matrix]) -> Rows:
     return rows
 
 
+def turned_as_shown(film: Film, control: Control) -> list[Channels]:
+    """The channels with which a bone is turned as it was seen, also where a chain turned it."""
+    before, mode = film.channels[control], turn_of(film.channels[control][0])
+    rows = _changed(film, control, _of_bone(film, {control: film.world(control)}, {}, control))
+    return [row | {mode: raw} for row, raw in zip(before, rows[mode], strict=True)] if mode in rows else before
+
+
 def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
     return max(abs(x - y) for one, other in zip(a, b, strict=True) for x, y in zip(one, other, strict=True))
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import cos, pi, sin
+from math import pi
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..authoring.placing import Control
@@ -162,18 +162,16 @@ def _evenly_bent(links: Sequence[Vector], distance: float) -> list[Vector]:
     """Links that end so far from where they begin, if they can: their angles to the line between are multiplied."""
     end = sum(links, Vector())
     along = end.normalized()
-    angles = [link.angle(along, 0.0) for link in links]
-    sides = [(link - along * link.dot(along)).normalized() for link in links]
+    turns = [(link.length, *along.rotation_difference(link).to_axis_angle()) for link in links]
 
     def bent(share: float) -> list[Vector]:
-        turned = zip(links, sides, angles, strict=True)
-        return [link.length * (along * cos(share * angle) + side * sin(share * angle)) for link, side, angle in turned]
+        return [length * (Quaternion(axis, share * angle) @ along) for length, axis, angle in turns]
 
-    least, most = (0.0, 1.0) if distance > end.length else (1.0, min(pi / max(*angles, 1e-6), _FOLDED))
-    for _ in range(32):
+    least, most = (0.0, 1.0) if distance > end.length else (1.0, pi / max(1e-6, *(angle for *_, angle in turns)))
+    for _ in range(60):
         share = 0.5 * (least + most)
         least, most = (share, most) if sum(bent(share), Vector()).length > distance else (least, share)
-    return bent(0.5 * (least + most))
+    return bent(least)
 
 
 def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:
@@ -182,8 +180,6 @@ def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:
     return own.swapaxes(1, 2) @ turns @ own
 
 
-_FOLDED = 4.0
-"""Times as large as they are angles of a leg get at most."""
 _FAR = 0.25
 """Part of the armature's size: ends farther apart are not those of a cycle."""
 _FEWEST = 3
