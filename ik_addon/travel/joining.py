@@ -20,6 +20,7 @@ from ..planting.scene.path import walk_of
 from ..planting.scene.reading import Leg, legs_of, shown
 from ..rig.blender.clips import clip_called, moved_channels, playing_clip
 from ..rig.blender.rotations import LOCATION
+from ..rig.model.order import live_tips
 from ..solvers import ChainError
 from .joint import FAR, Joint, Pair, Refused, Way, end_of, joints_of, way_at
 from .keying import (
@@ -130,8 +131,8 @@ def _made(
 
     def judged() -> Steps[None]:
         # A pole that fades by itself swings a leg of which the side turns, as that of a hind leg that is an S.
-        tips = [leg.tip for leg, path in zip(pair.legs, pair.paths, strict=True) if path and leg.tip in pair.live]
-        yield from poles_snapped(context, [ob.pose.bones[tip] for tip in tips], frames)
+        tips = {leg.tip for leg, path in zip(pair.legs, pair.paths, strict=True) if path}.intersection(live_tips(ob))
+        yield from poles_snapped(context, [ob.pose.bones[tip] for tip in sorted(tips)], frames)
         found = _refused(pair, way, (yield from filmed(context, ob, [], frames, stepping_shown)))
         if found[0] > 1.0:
             refused.append(found)
@@ -171,8 +172,8 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
 
 def _as_shown(pair: Pair, film: Film) -> Film:
     """What is seen of a clip, with channels that hold what live chains make of their legs."""
-    legs = zip(pair.legs, pair.paths, strict=True)
-    bones = [Control(film.ob, name, turns=True) for leg, path in legs if leg.tip in pair.live for name in path]
+    legs, live = zip(pair.legs, pair.paths, strict=True), live_tips(film.ob)
+    bones = [Control(film.ob, name, turns=True) for leg, path in legs if leg.tip in live for name in path]
     return replace(film, channels=film.channels | {each: turned_as_shown(film, each) for each in bones})
 
 

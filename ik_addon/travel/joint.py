@@ -23,7 +23,6 @@ from ..planting.feet.planning import CALMING, FASTER, body_shifts, calm_reaches,
 from ..planting.feet.walk import STEP_TIME, Walk
 from ..planting.scene.reading import Leg
 from ..rig.blender.rotations import LOCATION, SCALE, continuous, matrices_of, quaternions_of, turns_in
-from ..rig.model.order import live_tips
 from ..solvers import ChainError
 from ..solvers.arrays import quaternions
 from .keying import Channels, Film, Rows
@@ -180,11 +179,6 @@ class Pair:
         return Control(self.hips.id_data, self.hips.name, turns=True)
 
     @cached_property
-    def live(self) -> list[str]:
-        """The tips of live chains."""
-        return live_tips(self.hips.id_data)
-
-    @cached_property
     def paths(self) -> list[list[str]]:
         """By leg the bones from the body to its foot, or where that does not hang on it to its end; none where others
         turn them."""
@@ -192,12 +186,8 @@ class Pair:
 
     @cached_property
     def carried(self) -> list[str]:
-        """The body and the bones that it carries, from the top."""
-        found = [self.hips.name]
-        for bone in self.hips.id_data.pose.bones:
-            if bone.parent is not None and bone.parent.name in found:
-                found.append(bone.name)
-        return found
+        """The body and the bones that it carries."""
+        return [self.hips.name, *(bone.name for bone in self.hips.children_recursive)]
 
     @cached_property
     def parts(self) -> dict[Part, list[str]]:
