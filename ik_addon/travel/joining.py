@@ -34,7 +34,6 @@ from .keying import (
     line_of,
     made_of_clip,
     rows_for,
-    turned_as_shown,
 )
 from .loop import FootGoal, legs_of_controls, moves, path_to, rows_of_leg
 
@@ -77,7 +76,6 @@ def clips_joined(
             after = yield from part_of(filmed(context, ob, seen, later, stepping_shown), 3, 6)
     names = own.name if own else "", clip
     pair = Pair((walk_of(first), walk_of(second)), (before, after), hips, legs, names)
-    pair = replace(pair, films=tuple(_as_shown(pair, film) for film in pair.films))
     joint = yield from part_of(_best(context, pair, seen, frames.index(end) if end else None), 2, 3)
     at, frames = [frames[joint.row], later[joint.following]], joint.film(before, after).frames
     key_contacts([ob.pose.bones[leg.tip] for leg in legs], joint.contacts(first.contacts, second.contacts), frames)
@@ -168,13 +166,6 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
         # The copy has keys of its own of all of them.
         rows[each].setdefault(LOCATION, [row[LOCATION] for row in film.channels[each]])
     return rows
-
-
-def _as_shown(pair: Pair, film: Film) -> Film:
-    """What is seen of a clip, with channels that hold what live chains make of their legs."""
-    legs, live = zip(pair.legs, pair.paths, strict=True), live_tips(film.ob)
-    bones = [Control(film.ob, name, turns=True) for leg, path in legs if leg.tip in live for name in path]
-    return replace(film, channels=film.channels | {each: turned_as_shown(film, each) for each in bones})
 
 
 def _refused(pair: Pair, way: Way, film: Film) -> Refused:

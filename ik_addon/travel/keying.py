@@ -82,7 +82,7 @@ def filmed(
     going: Callable[..., AbstractContextManager[GoTo]] = stepping_lightly,
 ) -> Steps[Film]:
     """In steps: see an armature object over frames, and the channels of controls: bones of it, or objects. going: as
-    these frames are gone through; without chains."""
+    these frames are gone through: without chains, or so that bones of live ones hold what is shown."""
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
     names = [bone.name for bone in ob.pose.bones]
 
@@ -258,13 +258,6 @@ def _changed(film: Film, control: Control, bases: Sequence[Matrix]) -> Rows:
     if any(apart > _SAME for apart in turned):
         rows[mode] = rotations
     return rows
-
-
-def turned_as_shown(film: Film, control: Control) -> list[Channels]:
-    """The channels with which a bone is turned as it was seen, also where a chain turned it."""
-    before, mode = film.channels[control], turn_of(film.channels[control][0])
-    rows = _changed(film, control, _of_bone(film, {control: film.world(control)}, {}, control))
-    return [row | {mode: raw} for row, raw in zip(before, rows[mode], strict=True)] if mode in rows else before
 
 
 def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
