@@ -36,10 +36,10 @@ SPEED_TIME = 0.1
 BRAKE_TIME = 0.25
 """Seconds in which a difference in speed fades, but for feet."""
 FASTER_STEP, FASTER_TURN, ROUGHER = 1.3, 1.5, 1.3
-"""Times as far as in either clip that a foot may go in a frame, that a bone may turn, and that a foot's step may differ
-from the one before."""
+"""Times as far as in either clip that a foot may go in a frame; that a bone may turn, and a knee or the body go; and
+that a foot's step may differ from the one before."""
 
-_STEP, _SWAY, _TURN = 1e-3, 0.5, np.radians(60.0)
+_STEP, _SWAY, _TURN = 1e-3, 1.0, np.radians(180.0)
 """How far a foot may go in a frame in any case, parts of a leg; how far a knee or the body may in a second, and how far
 a bone may turn, radians."""
 _TURNS = "turn", "bend"
@@ -125,6 +125,13 @@ class Joint:
         later = later + self.left(None, own[-1] - later[0], (own[-1] - own[-2]) - (later[1] - later[0]))
         return np.concatenate((own, later[1:]))
 
+    def turned(self, before: np.ndarray, after: np.ndarray, fades: bool = True) -> np.ndarray:
+        """The same of rotations (T, 3, 3)."""
+        own, later = before[: self.row + 1], after[self.following :]
+        faster = vectors_of(own[-2].T @ own[-1]) - vectors_of(later[0].T @ later[1])
+        later = later @ turns_by(fades * self.left(None, vectors_of(later[0].T @ own[-1]), faster))
+        return np.concatenate((own, later[1:]))
+
     def passed(self, before: np.ndarray, after: np.ndarray, leg: int | None) -> np.ndarray:
         """Poses (T, 4, 4) in the world, of the second clip where it goes on from the first. leg: of a foot."""
         before, later = before[: self.row + 1], self.move @ after[self.following :]
@@ -148,11 +155,9 @@ class Joint:
             if mode in (LOCATION, SCALE):
                 numbers = self.faded(*both) if fades else np.array(self.joined(*both))
             else:
-                own, later = both[0][: self.row + 1], both[1][self.following :]
-                ends, turns = (matrices_of(quaternions_of(each, mode)) for each in (own[-2:], later))
-                faster = vectors_of(ends[0].T @ ends[1]) - vectors_of(turns[0].T @ turns[1])
-                turns = turns @ turns_by(fades * self.left(None, vectors_of(turns[0].T @ ends[1]), faster))
-                numbers = np.concatenate((own, continuous(quaternions(turns), mode, own[-1])[1:]))
+                own = both[0][: self.row + 1]
+                turns = self.turned(*(matrices_of(quaternions_of(each, mode)) for each in both), fades)
+                numbers = np.concatenate((own, continuous(quaternions(turns[self.row :]), mode, own[-1])[1:]))
             if (numbers != numbers[0]).any():
                 found[mode] = [tuple(each) for each in numbers.tolist()]
         return found
@@ -230,7 +235,7 @@ class Pair:
         found = {}
         for film in self.films:
             for part, _, own in self.speeds(film):
-                faster = FASTER_TURN if part[0] in _TURNS else FASTER_STEP
+                faster = FASTER_STEP if part[0] == "foot" else FASTER_TURN
                 limit = max(least.get(part[0], _SWAY * size / fps), faster * float(own.max(initial=0.0)))
                 found[part] = max(found.get(part, 0.0), limit)
         return found
@@ -407,11 +412,16 @@ def way_at(pair: Pair, joint: Joint) -> Way:
         feet.append(joint.passed(*poses, k))
         goes.append(feet[k] @ np.linalg.inv(joint.joined(*poses)))
         balls.append(placed(goes[k], np.array(joint.joined(*(clip.balls[k] for clip in pair.clips)))))
-        # A foot that does not hang on its leg, and shoulders, fade as well.
+        # A foot that does not hang on its leg, and the bone above it, fade as well.
         on_feet = (placed(np.linalg.inv(pose), end_of(film, leg)) for pose, film in zip(poses, pair.films, strict=True))
         ends.append(placed(feet[k], joint.faded(*on_feet)))
-        on_body = (placed(np.linalg.inv(body), clip.hips[k]) for body, clip in zip(carried, pair.clips, strict=True))
-        hips.append(placed(bodies, joint.faded(*on_body)))
+        above = Control(pair.body.ob, pair.hips.id_data.pose.bones[leg.links[0]].parent.name)
+        shoulders = [film.world(above) for film in pair.films]
+        on_body = [np.linalg.inv(body) @ each for body, each in zip(carried, shoulders, strict=True)]
+        spins = joint.turned(*(matrices_of(turns_in(each)) for each in on_body))
+        on_it = (placed(np.linalg.inv(one), clip.hips[k]) for one, clip in zip(shoulders, pair.clips, strict=True))
+        places = joint.faded(*(each[:, :3, 3] for each in on_body))
+        hips.append(placed(bodies, applied(spins, joint.faded(*on_it)) + places))
     feet, balls, ends, hips = map(np.array, (feet, balls, ends, hips))
     ankles, longest = feet[..., :3, 3], np.broadcast_to(pair.reaches, ends.shape[:2])
     made = LegMotion(own.fps, own.lengths, hips, hips, ends, balls, feet[..., :3, :3])
