@@ -35,9 +35,9 @@ SPEED_TIME = 0.1
 """Seconds over which a difference in speed counts as the difference in place that it makes."""
 BRAKE_TIME = 0.25
 """Seconds in which a difference in speed fades, but for feet."""
-FASTER_STEP, FASTER_TURN, ROUGHER = 1.3, 1.5, 1.3
-"""Times as far as in either clip that a foot may go in a frame; that a bone may turn, and a knee or the body go; and
-that a foot's step may differ from the one before."""
+FASTER_STEP, FASTER_TURN, FASTER_BODY, ROUGHER = 1.3, 1.5, 2.0, 1.3
+"""Times as far as in either clip that a foot may go in a frame; that a bone may turn, and a knee go; that the body may
+go; and that a foot's step may differ from the one before."""
 
 _STEP, _SWAY, _TURN = 1e-3, 1.0, np.radians(180.0)
 """How far a foot may go in a frame in any case, parts of a leg; how far a knee or the body may in a second, and how far
@@ -235,7 +235,7 @@ class Pair:
         found = {}
         for film in self.films:
             for part, _, own in self.speeds(film):
-                faster = FASTER_STEP if part[0] == "foot" else FASTER_TURN
+                faster = {"foot": FASTER_STEP, "body": FASTER_BODY}.get(part[0], FASTER_TURN)
                 limit = max(least.get(part[0], _SWAY * size / fps), faster * float(own.max(initial=0.0)))
                 found[part] = max(found.get(part, 0.0), limit)
         return found
@@ -432,6 +432,8 @@ def way_at(pair: Pair, joint: Joint) -> Way:
     bodies[:, :3, 3] += shifts
     short = (np.linalg.norm(ends - hips - shifts, axis=2) - longest) / own.reaches[:, None]
     found = [pair.out_of_reach(leg, off) for leg, off in enumerate(short)]
+    steps = np.linalg.norm(np.diff(bodies[:, :3, 3], axis=0), axis=1)
+    found.append(pair.too_far(("body", 0), pair.hips.name, steps))
     for leg, points in enumerate(np.stack((ankles, balls), axis=1)):
         steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=0)
         found.append(pair.too_far(("foot", leg), pair.legs[leg].tip, steps))
