@@ -21,6 +21,7 @@ from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
+from ..solvers.vectors import finite_number
 from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .limb_keys import few_keys, without_still
@@ -65,6 +66,7 @@ def baked(
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
     selection and the mode stay as they were, also after an exception and where the steps are closed.
     """
+    finite_number(tolerance, "the tolerance", least=0.0)
     plan, bones_of = _checked(context, chains, frames)
     for body, limbs in plan.limbs.items() if after != "KEEP" else ():
         if not {*limbs} <= bones_of.keys() and not bones_of.keys().isdisjoint(limbs):

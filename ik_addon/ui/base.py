@@ -243,6 +243,14 @@ def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, senten
         column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
 
 
+def closed_panel(layout: bpy.types.UILayout, name: str, title: str) -> bpy.types.UILayout | None:
+    """A panel in the panel, closed at first: its body; None while it is closed."""
+    # The stubs do not know what it returns.
+    header, body = layout.panel(name, default_closed=True)  # pyright: ignore[reportGeneralTypeIssues]
+    header.label(text=title)
+    return body
+
+
 def columns_for(context: bpy.types.Context, texts: Sequence[str], most: int) -> int:
     """How many buttons with these texts fit beside each other in the region; 1 even if none does."""
     scale, measure = _measure(context)

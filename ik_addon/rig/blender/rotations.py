@@ -190,8 +190,8 @@ def turns_in(matrices: np.ndarray) -> np.ndarray:
     """The rotations (n, 4) in matrices (n, 4, 4) that may scale and mirror as well: see `limb.rotation_in`."""
     basis = matrices[:, :3, :3]
     basis = basis * np.where(np.linalg.det(basis) < 0.0, -1.0, 1.0)[:, None, None]
-    basis = basis / np.linalg.norm(basis, axis=1, keepdims=True)
-    return quaternions(basis)
+    lengths = np.linalg.norm(basis, axis=1, keepdims=True)
+    return quaternions(basis / np.where(lengths, lengths, 1.0))
 
 
 def numbers_of(turns: np.ndarray, mode: str, near: np.ndarray) -> np.ndarray:

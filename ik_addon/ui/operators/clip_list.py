@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ClipWork = Callable[[range], Steps[dict]]
 
-_ROWS = 7
+_ROWS = 5
 """Clips that are shown at once: with more rows OK would be off a small screen."""
 
 
