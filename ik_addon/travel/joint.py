@@ -156,7 +156,8 @@ class Joint:
                 numbers = self.faded(*both) if fades else np.array(self.joined(*both))
             else:
                 own = both[0][: self.row + 1]
-                turns = self.turned(*(matrices_of(quaternions_of(each, mode)) for each in both), fades)
+                one, other = (matrices_of(quaternions_of(each, mode)) for each in both)
+                turns = self.turned(one, other, fades)
                 numbers = np.concatenate((own, continuous(quaternions(turns[self.row :]), mode, own[-1])[1:]))
             if (numbers != numbers[0]).any():
                 found[mode] = [tuple(each) for each in numbers.tolist()]
@@ -405,11 +406,11 @@ class Way:
 def way_at(pair: Pair, joint: Joint) -> Way:
     """The body and the feet at a joint. The body makes way where legs would not reach their feet."""
     own, carried = pair.clips[0], [film.world(pair.body) for film in pair.films]
-    bodies = joint.passed(*carried, None)
+    bodies = joint.passed(carried[0], carried[1], None)
     feet, goes, balls, ends, hips = [], [], [], [], []
     for k, leg in enumerate(pair.legs):
         poses = [foot_poses(clip, k) for clip in pair.clips]
-        feet.append(joint.passed(*poses, k))
+        feet.append(joint.passed(poses[0], poses[1], k))
         goes.append(feet[k] @ np.linalg.inv(joint.joined(*poses)))
         balls.append(placed(goes[k], np.array(joint.joined(*(clip.balls[k] for clip in pair.clips)))))
         # A foot that does not hang on its leg, and the bone above it, fade as well.
