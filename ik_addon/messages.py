@@ -579,9 +579,13 @@ SIMPLIFIED = Done(
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
 CORRECTED_ABRUPT = Done(
-    "{done}. A contact is so near that the correction of {controls} jumps back. Move it in the contact instead"
+    "{done}. A contact or the end of a loop is so near that the correction of {controls} jumps back. Move it in the "
+    "contact, or farther from the end"
 )
-ABRUPT = Note("The correction of {controls} jumps back: a contact is near frame {frame:g}. Move it in the contact")
+ABRUPT = Note(
+    "The correction of {controls} jumps back: a contact or the end of a loop is near frame {frame:g}. Move it in the "
+    "contact, or farther from the end"
+)
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
