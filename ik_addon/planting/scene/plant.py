@@ -1,7 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -131,7 +131,6 @@ def planted(
         reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         is_cyclic = path is None and repeats(carrier)
         capture, rows = yield from part_of(reading, 0, 2)
-        context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options, riders, rows) if path is not None else None
         stage = way.stage if way else stage
@@ -178,9 +177,10 @@ def planted(
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
-        # Controls stand where they were put last; back to what is keyed here.
-        scene = context.scene
-        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        if skins is None:
+            # Controls stand where they were put last; back to what is keyed here, once for several clips.
+            scene = context.scene
+            scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
         return report_of(tips, carrier, stage, after, made, frames, figures, is_cyclic, options.body)
 
@@ -225,7 +225,7 @@ def planted_and_kept(
     steps = planted(context, tips, frames, options, ground, footprints, path, skins)
     report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
-        **asdict(options),
+        **vars(options),
         "tips": [tip.name for tip in tips],
         "frames": [frames.start, frames.stop, frames.step],
         "ground": ground.kind,

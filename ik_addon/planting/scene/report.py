@@ -38,7 +38,7 @@ def report_of(
     before, ground, chains = stage.clip, stage.ground, []
     seen, shifts = ground.seen_from(after), _moves(stage, plan.shifts, follows)
     figures = compared(seen, stage.seen, same_sole(seen, stage.sole), plan.contacts, ground.heights)
-    for k, tip in enumerate(tips):
+    for k, (tip, pops) in enumerate(zip(tips, new_pops(before, after), strict=True)):
         locks = [lock for lock in plan.locks if lock.leg == k]
         chains.append(
             {
@@ -51,7 +51,7 @@ def report_of(
                 ],
                 "slide_before": figures[k][0]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[k][1]["slide"] * float(before.reaches[k]),
-                "pop_frames": [[frames[row] for row in pop] for pop in new_pops(before, after, k)],
+                "pop_frames": [[frames[row] for row in pop] for pop in pops],
                 "before": figures[k][0],
                 "after": figures[k][1],
             }

@@ -354,7 +354,7 @@ def needed_rows(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]], length: f
     length: of the leg, in units of the location.
     """
     needed = np.ones(contacts.shape[-1], bool)
-    numbers = np.array([np.concatenate(row) for row in rows])
+    numbers = np.concatenate([np.array(channel) for channel in zip(*rows, strict=True)], axis=1)
     sizes = np.where(np.arange(numbers.shape[1]) < 3, length, 1.0)
     for first, last in runs(contacts.all(axis=0)):
         between = np.linspace(numbers[first], numbers[last], last - first + 1)
