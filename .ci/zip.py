@@ -19,7 +19,7 @@ TAGS = SCRIPTS / "modules" / "_bpy_internal" / "extensions" / "tags.py"
 
 
 def notes(tag: str | None) -> str:
-    """The release notes of the version that the manifest has."""
+    """The release notes of the version that the manifest has, a line for each paragraph: a release shows line ends."""
     version = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
     if tag not in (None, f"v{version}"):
         raise SystemExit(f"The tag is {tag}, and the version in blender_manifest.toml {version}.")
@@ -27,7 +27,7 @@ def notes(tag: str | None) -> str:
     found = re.search(rf"^## {re.escape(version)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     if found is None:
         raise SystemExit(f"docs/release_notes.md has no section {version}.")
-    return found[1].strip() + "\n"
+    return re.sub(r"(?<!\n)\n(?![\n|]|[-*] |\d+\. )", " ", found[1].strip()) + "\n"
 
 
 def main(folder: Path, tag: str | None = None) -> None:

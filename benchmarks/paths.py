@@ -166,7 +166,7 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
         clip.frame_count,
         ratio("knee_speed"),
         ratio("knee_acceleration"),
-        sum(len(new_pops(before, after, leg)) for leg in range(clip.leg_count)),
+        sum(map(len, new_pops(before, after))),
         *(sum(leg["knee_pops"] for leg in each) for each in figures[::-1]),
         accelerations[1][0] / (accelerations[0][0] + bend),
         accelerations[1][1] / accelerations[0][1],

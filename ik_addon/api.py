@@ -14,7 +14,6 @@ from time import perf_counter
 from typing import Literal
 
 import bpy
-from mathutils import Vector
 
 from . import messages
 from .authoring.given_limbs import GivenLimbs, given_limbs
@@ -36,6 +35,7 @@ from .planting.scene.whole_clip import clips_planted
 from .rig.blender.clips import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
+from .solvers.vectors import finite_number, finite_point
 
 __all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "grab", "match", "plant", "rig"]
 
@@ -181,8 +181,10 @@ def grab(
     they moved on all of its frames: {"missed": 0.0, "held": {"foot.L": "BOTH"}, "turned": ["spine"], "unkeyed": []}.
     """
     _check_armature(ob)
+    for name, part in (("spine", spine), ("balance", balance)):
+        finite_number(part, name, least=0.0, most=1.0)
     options = GrabOptions(hips, spine, balance, lift_heels, rotation, pin_feet, look)
-    return grab_bone(bpy.context, ob, bone, Vector(location), options)
+    return grab_bone(bpy.context, ob, bone, finite_point(location, "location"), options)
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

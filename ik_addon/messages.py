@@ -138,8 +138,7 @@ NO_LENGTH = Clause("{what} has no length. Give a direction.")
 TOO_FEW_POINTS = Clause("a chain needs two points or more, got {count}. Give its root and the end of each link.")
 NO_SOLVER = Clause("there is no solver '{solver}'. There are AUTO, {solvers}.")
 SOLVES_OTHERS = Clause("{solver} solves {links} bones, and this chain has {count}. Use AUTO or TRIANGULATION.")
-SOFTNESS_OUT_OF_RANGE = Clause("the softness is {softness}. Give a part of the chain's length from 0 to 0.5.")
-STRETCH_OUT_OF_RANGE = Clause("the max stretch is {stretch}. Give a ratio of 1 or more.")
+NUMBER_OUT_OF_RANGE = Clause("{what} is {value:g}. Give a number from {least:g}{to}.")
 NO_ROWS = Clause("rows are chains that need not keep their FK shape. Use solve for other chains.")
 
 # Limits of a joint
@@ -326,7 +325,7 @@ CONTROL_ON_BODY = OfBone(
 )
 PATH_GONE = Refusal("Path '{object}': the scene has no such object. Choose one of its curves.")
 PATH_NO_CURVE = Refusal("Path '{object}': it is no curve. Choose a curve.")
-PATH_WITHOUT_LENGTH = Refusal("Path '{object}': its curve has no length. Draw it on.")
+PATH_TOO_SHORT = Refusal("Path '{object}': it is {length:.3g} long, and a leg {leg:.3g}. Draw it on, or scale it up.")
 PATH_ON_BODY = Refusal("Path '{object}': it moves with armature '{armature}'. Clear its parent.")
 NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
@@ -580,9 +579,13 @@ SIMPLIFIED = Done(
 CORRECTED = Done("Corrected {controls} at frame {frame:g}")
 CORRECTED_SHORT = Done("{done}. Out of reach now: {tips}. Move the body closer, or controls less")
 CORRECTED_ABRUPT = Done(
-    "{done}. A contact is so near that the correction of {controls} jumps back. Move it in the contact instead"
+    "{done}. A contact or the end of a loop is so near that the correction of {controls} jumps back. Move it in the "
+    "contact, or farther from the end"
 )
-ABRUPT = Note("The correction of {controls} jumps back: a contact is near frame {frame:g}. Move it in the contact")
+ABRUPT = Note(
+    "The correction of {controls} jumps back: a contact or the end of a loop is near frame {frame:g}. Move it in the "
+    "contact, or farther from the end"
+)
 SHORT_AT = Part("'{tip}' at frame {frame}")
 CORRECTION_REMOVED = Done("Removed the correction of {controls} at frame {frame:g}")
 CORRECTION_SWITCHED = Done("The correction of {controls} at frame {frame:g} is {state}")
@@ -628,7 +631,6 @@ NO_JOINT = OfArmature(
 )
 LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
-IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips} to {held}, frames {first}-{last}. It may be animated now")
 RELEASED = Done("Released {tips}. Controls with keys play these again, others stay where they are")
 MATCHED = Done(
@@ -849,6 +851,7 @@ CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
 GO_ALONG = Note("{clips} along the path")
+LOOP_JUMPS = Part(". Where the clip repeats it jumps back by {way}. Use In Place, or plant it along a path")
 PATH_MADE = Done("Drew the path '{object}' with {points} points, up to {away} from the clip's way{then}")
 PATH_UPDATE = Part(". Move some, and click Update Feet")
 PATH_CHOOSE = Part(". Move some, and choose it as Path in Plant Feet")
@@ -1025,6 +1028,7 @@ UNREADABLE = Clause("it cannot be read ({reason}). Check its path.")
 NOT_A_REPORT = Clause("it is not a report. Name a file that --report wrote.")
 OTHER_SCHEMA = Clause("it is a report of schema {schema}, and {known} is known. Update Analytic IK.")
 NOT_A_LIST = Clause("it is not a list, or longer than {most} MB. Name a text file with a path on each line.")
+LIST_NOT_UTF8 = Clause("line {line} is not in UTF-8. Save the list as UTF-8.")
 NOTHING_TO_MERGE = Clause("no file is in these reports. Name reports of files.")
 NO_SUCH_FILE = Clause("there is no such file. Check its path.")
 IS_A_FOLDER = Clause("it is a folder. Name the files in it: {files}.")
@@ -1080,6 +1084,7 @@ NOT_WRITTEN = Clause(
     "choose another place."
 )
 NOT_FINISHED = Part("Blender could not finish it")
+PATH_TOO_LONG = Part("the path is too long for Windows")
 INCOMPLETE = Part("the written file is incomplete")
 STOPPED = Part("stopped before the end, and nothing was written")
 ALREADY_BAKED = Part("its chains are baked already")

@@ -1,16 +1,21 @@
 """The functions for scripts: on armature objects, with reports of the promised shape, and nothing else is changed."""
 
+import re
+from functools import partial
+from math import inf, nan
+
 import bpy
 import numpy as np
 import pytest
 
 from ik_addon import api
+from ik_addon.planting.feet.simplifying import KeyOptions
 from ik_addon.rig.blender.clips import clip_name, clips_of
 
 from .clips.characters import AMOUNTS, all_shown, farthest, film, new_character, walking_clips
 from .every_report import check_report
 from .rig.rigs import new_empty
-from .scenes import go_to, rotation_curves, select, without_handlers
+from .scenes import go_to, rotation_curves, select, whole_state, without_handlers
 
 pytestmark = pytest.mark.versions
 
@@ -163,3 +168,36 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(character, ask, sentenc
         ask(character)
     assert state() == before
     assert [clip_name(clip, clips_of(character)) for clip in clips_of(character)] == clips
+
+
+NUMBERS = [
+    (lambda: api.Options(path_stride=-1.0), "the option path_stride is -1. Give a number from 0.01."),
+    (lambda: api.Options(body=2.0), "the option body is 2. Give a number from 0 to 1."),
+    (lambda: api.Options(path_offset=inf), "the option path_offset is not a finite number: inf. Give a number."),
+    (lambda: api.Ground("LEVEL", nan), "the ground's height is not a finite number: nan. Give a number."),
+    (lambda: KeyOptions(tolerance=-0.1), "the option tolerance is -0.1. Give a number from 0."),
+]
+"""Settings that nobody can mean."""
+
+
+@pytest.mark.parametrize(("make", "said"), NUMBERS, ids=[said for _, said in NUMBERS])
+def test_settings_out_of_their_range_are_refused_by_name(make, said):
+    with pytest.raises(api.ChainError, match=re.escape(said)):
+        make()
+
+
+def test_functions_refuse_numbers_out_of_their_range_and_change_nothing(character):
+    api.rig(character)
+    before = whole_state()
+    for work, said in (
+        (partial(api.bake, tolerance=-1.0), "the tolerance is -1. Give a number from 0."),
+        (partial(api.bake, clips="ALL", tolerance=nan), "the tolerance is not a finite number: nan"),
+        (partial(api.grab, bone="hips", location=(0.0, 0.0, nan)), "location has a value that is not a finite number"),
+        (
+            partial(api.grab, bone="hips", location=(0.0, 0.0, 1.0), spine=1.5),
+            "spine is 1.5. Give a number from 0 to",
+        ),
+    ):
+        with pytest.raises(api.ChainError, match=re.escape(said)):
+            work(character)
+        assert whole_state() == before

@@ -18,6 +18,8 @@ def test_the_manifest_and_the_zip_are_valid(extension_zip):
 def test_a_release_has_its_notes_beside_the_zip(extension_zip):
     notes = extension_zip.with_name("notes.md").read_text(encoding="utf-8")
     assert "**Known limits.**" in notes and "## " not in notes
+    # A release shows each line end as one.
+    assert all(line == "" or line.endswith(".") for line in notes.splitlines())
 
 
 def test_exactly_the_add_on_ships(shipped):

@@ -12,6 +12,7 @@ from pathlib import Path
 import bpy
 import pytest
 
+from ik_addon.command_line.options import read_options
 from ik_addon.rig.blender.clips import clips_of
 
 from .clips.characters import new_character
@@ -120,6 +121,14 @@ def test_the_zip_is_small_and_holds_nothing_but_sources(extension_zip):
     # Symbolic links and executables are told by their mode.
     assert not any((info.external_attr >> 16) & 0o170000 == 0o120000 for info in infos)
     assert not any((info.external_attr >> 16) & 0o111 for info in infos)
+
+
+@pytest.mark.parametrize("command", ["", "rig", "plant", "bake", "check", "native", "merge"])
+def test_any_console_can_show_the_help(command, capsys):
+    """In a pipe on Windows Python writes an old code page, and fails at what that has not."""
+    with pytest.raises(SystemExit, match="0"):
+        read_options([*command.split(), "--help"], "analytic-ik", True)
+    assert capsys.readouterr().out.isascii()
 
 
 @pytest.mark.slow

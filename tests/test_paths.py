@@ -1,5 +1,6 @@
 """No file of a user is lost: outputs, reports and certificates replace nothing but what an earlier run left there."""
 
+import errno
 import json
 import os
 import random
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from ik_addon import command_line
 from ik_addon.bake import formats as gltf
-from ik_addon.bake.saving import KnownPaths, save_files
+from ik_addon.bake.saving import KnownPaths, check_place, save_files
 from ik_addon.command_line.files import is_in_place, output_of
 from ik_addon.command_line.files import opened as really_opened
 
@@ -401,6 +402,24 @@ def test_the_files_of_a_gltf_file_are_known(tmp_path):
     for text in ("", "[]", "{", '{"images": 1}', '{"images": [1, {"uri": 2}]}', "[" * 100_000):
         (tmp_path / "a.gltf").write_text(text)
         assert gltf.files_beside(tmp_path / "a.gltf") == set()
+    gltf_of(tmp_path / "a.gltf", "no%00name.png", "half\ud800.png", "latin%E4.png")
+    assert {path.suffix for path in gltf.files_beside(tmp_path / "a.gltf")} == {".bin", ".png"}
+
+
+def test_a_path_that_is_too_long_for_windows_is_told(tmp_path, monkeypatch):
+    """Its own path may be short enough, and that of what is not finished is longer."""
+    touch, folder = Path.touch, tmp_path / ("f" * 100) / ("g" * 100)
+    folder.mkdir(parents=True)
+
+    def touched(path: Path, **options: bool) -> None:
+        if len(str(path)) > 259:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        touch(path, **options)
+
+    monkeypatch.setattr(Path, "touch", touched)
+    with pytest.raises(OSError, match=r"walk.blend' could not be written \(the path is too long for Windows\)\."):
+        check_place(folder / "walk.blend")
+    check_place(tmp_path / "walk.blend")
 
 
 @pytest.mark.parametrize(

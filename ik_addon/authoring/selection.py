@@ -236,7 +236,9 @@ def _driven_tips(
 
 def is_tip(bone: bpy.types.PoseBone) -> bool:
     """True if a bone is the tip of a chain, live, native or switched off."""
-    return bone.analytic_ik_enabled or bone.analytic_ik_target is not None or is_native(bone)
+    # Up to 4.5 a pointer that is read is kept in the file from then on.
+    has_target = bone.is_property_set("analytic_ik_target") and bone.analytic_ik_target is not None
+    return bone.analytic_ik_enabled or has_target or is_native(bone)
 
 
 def all_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:

@@ -21,6 +21,7 @@ from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
+from ..solvers.vectors import finite_number
 from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .limb_keys import few_keys, without_still
@@ -65,6 +66,7 @@ def baked(
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
     selection and the mode stay as they were, also after an exception and where the steps are closed.
     """
+    finite_number(tolerance, "the tolerance", least=0.0)
     plan, bones_of = _checked(context, chains, frames)
     for body, limbs in plan.limbs.items() if after != "KEEP" else ():
         if not {*limbs} <= bones_of.keys() and not bones_of.keys().isdisjoint(limbs):
@@ -249,10 +251,12 @@ _FRAMES = 20
 """How many frames are looked at."""
 _SECONDS = 0.5
 """How long a dialog may be late; what was seen by then counts."""
+_SHORT = 0.02
+"""Part of a chain's length by which it may be short unseen: captures have feet that lie apart from their shins."""
 
 
 def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> float:
-    """The part of the frames, 0 to 1, at which some of the chains cannot reach their targets.
+    """The part of the frames, 0 to 1, at which some of the chains stay clearly short of their targets.
 
     The user's scene keeps its frame. Returns 0 if it alone could tell, because chains depend on it.
     """
@@ -273,7 +277,7 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
 
 
 def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
-    """Whether one of the chains cannot reach its target as the scene stands."""
+    """Whether one of the chains stays clearly short of its target as the scene stands."""
     order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
     for chain in order.steps:
         reader = scene.armature(armature_named(chain.armature))
@@ -285,7 +289,9 @@ def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
         except ChainError:
             # The bake itself says what is wrong with it.
             continue
-        if chain in chains and posed.outcome in (Outcome.TOO_FAR, Outcome.TOO_NEAR):
+        limb = posed.limb
+        short = posed.error_world > _SHORT * limb.chain.length * limb.world.median_scale
+        if short and chain in chains and posed.outcome in (Outcome.TOO_FAR, Outcome.TOO_NEAR):
             return True
         tell(reader, posed)
     return False

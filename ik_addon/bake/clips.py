@@ -33,7 +33,7 @@ from ..solvers import ChainError
 from .baking import baked, by_armature, finish_chains
 from .keys import check_keyable
 from .report import publish
-from .stepping import Steps, at_once, part_of
+from .stepping import Steps, at_once, frame_kept, part_of
 
 Result = TypeVar("Result")
 
@@ -166,7 +166,9 @@ def clips_tried(
         except ChainError as error:
             return error
 
-    results, made = yield from clips_made(ob, clips, tried, frames)
+    # Also if none is done, controls are back where the clip that plays has them.
+    with frame_kept(bpy.context.scene):
+        results, made = yield from clips_made(ob, clips, tried, frames)
     found = dict(zip(clips, results, strict=True))
     left_out = {clip: said for clip, said in found.items() if isinstance(said, ChainError)}
     reports = {clip: said for clip, said in found.items() if not isinstance(said, ChainError)}

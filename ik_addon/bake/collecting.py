@@ -234,13 +234,14 @@ class SampledChains:
 
 def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
     """Whether the FK pose of a chain at one of its rows ends where Blender evaluates it."""
-    model, tracks = reading.model, (reading.goal.to_world, joints_of(reading.model, reading.fk))
-    world, joints = (rows[min(k, len(rows) - 1)] for rows in tracks)
+    model, tracks = reading.model, (reading.goal.to_world, reading.fk.heads, reading.fk.end)
+    world, heads, end = (rows[min(k, len(rows) - 1)] for rows in tracks)
+    joints = np.array([*(heads[link] for link in model.links), end])
     evaluated = _object(model).evaluated_get(depsgraph)
-    end = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
+    seen = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
     joints = joints @ world[:3, :3].T + world[:3, 3]
     length = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
-    return bool(np.linalg.norm(end - joints[-1]) < _SAME_END * (length + np.abs(end).max()))
+    return bool(np.linalg.norm(seen - joints[-1]) < _SAME_END * (length + np.abs(seen).max()))
 
 
 def _sure(readings: dict[ChainName, Reading], poses: _Poses) -> dict[ChainName, Reading]:

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -187,8 +188,10 @@ def files_beside(path: Path) -> set[Path]:
         for entry in entries if isinstance(entries, list) else ():
             uri = entry.get("uri") if isinstance(entry, dict) else None
             if isinstance(uri, str) and not uri.startswith("data:"):
-                name = _QUOTED.sub(lambda code: bytes.fromhex(code[1].decode()), os.fsencode(uri))
-                found.add((path.parent / os.fsdecode(name)).resolve())
+                name = _QUOTED.sub(lambda code: bytes.fromhex(code[1].decode()), uri.encode(errors="surrogatepass"))
+                # What has a zero in it is no file's name.
+                with suppress(ValueError):
+                    found.add((path.parent / name.decode(errors="surrogateescape")).resolve())
     return found
 
 

@@ -111,7 +111,7 @@ def write_curve(
     frames, numbers: (n,). slopes: (n, 2), by frame before and after each; NaN, or None for all, where it goes on as the
     interpolation says.
     """
-    count, places = len(frames), np.column_stack((frames, numbers)).astype(np.float32)
+    count, places = len(frames), np.array((frames, numbers), np.float32).T
     new = dict.fromkeys(("co", "handle_left", "handle_right"), places)
     new["interpolation"] = np.full(count, number_of("interpolation", interpolation))
     new |= {name: np.full(count, number_of(name, "AUTO_CLAMPED")) for name in ("handle_left_type", "handle_right_type")}
@@ -119,9 +119,10 @@ def write_curve(
     if len(curve.keyframe_points):
         times = keys_of(curve, ("co",))["co"][:, 0]
         left = (times < span[0] - SAME_TIME) | (times > span[1] + SAME_TIME)
-        new |= {name: np.zeros(count) for name in ("amplitude", "back", "period", "easing", "type")}
-        new |= {name: np.ones(count, bool) for name in _FLAGS}
         if left.any():
+            # As Blender makes new keys.
+            new |= {name: np.zeros(count) for name in ("amplitude", "back", "period", "easing", "type")}
+            new |= {name: np.ones(count, bool) for name in _FLAGS}
             known = keys_of(curve)
             new = {name: np.concatenate((known[name][left], new[name])) for name in known}
             order = np.argsort(new["co"][:, 0], kind="stable")
@@ -143,7 +144,8 @@ def _bend(keys: Keys, rows: np.ndarray, slopes: np.ndarray) -> None:
     gaps = np.diff(places[:, 0], prepend=places[:1, 0], append=places[-1:, 0]) / 3.0
     for side, name, lengths in ((0, "handle_left", -gaps[:-1]), (1, "handle_right", gaps[1:])):
         keys[name] = keys[name].copy()
-        ways = np.column_stack((lengths[rows], lengths[rows] * np.nan_to_num(slopes[:, side])))
+        rises = lengths[rows] * np.where(known[:, side], slopes[:, side], 0.0)
+        ways = np.array((lengths[rows], rises)).T
         keys[name][rows[bent]] = (places[rows] + ways)[bent]
         keys[f"{name}_type"][rows[bent]] = kinds[bent]
     keys["interpolation"][rows[known[:, 1]]] = number_of("interpolation", "BEZIER")

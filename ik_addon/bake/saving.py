@@ -26,6 +26,8 @@ _ENDS = (24, 32)
 _SEEK_TABLE = struct.Struct("<IBI")
 """The end of a compressed file: how many frames it has, flags, and a number that says that this is a seek table."""
 _SEEK_TABLE_MAGIC = 0x8F92EAB1
+_LONGEST_ON_WINDOWS = 259
+"""Characters of a path, unless long ones are allowed there."""
 _UNFINISHED = ".analytic-ik."
 """How the names of files begin that are not finished."""
 
@@ -165,7 +167,11 @@ def _complete(path: Path, write: Callable[[Path], object], keep: bool = True) ->
 
 
 def _not_written(path: Path, error: OSError) -> OSError:
-    return OSError(messages.NOT_WRITTEN(path=path, reason=error.strerror or error))
+    folder, reason = path.absolute().parent, error.strerror or error
+    # Windows says that there is no such folder.
+    if isinstance(error, FileNotFoundError) and folder.is_dir() and len(str(_beside(folder))) > _LONGEST_ON_WINDOWS:
+        reason = messages.PATH_TOO_LONG()
+    return OSError(messages.NOT_WRITTEN(path=path, reason=reason))
 
 
 def _beside(folder: Path) -> Path:

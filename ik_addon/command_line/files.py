@@ -8,6 +8,7 @@ import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from glob import glob
 from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
@@ -152,14 +153,26 @@ def read_list(options: argparse.Namespace) -> None:
     if content is None:
         said = messages.NOT_A_LIST(most=_LONGEST_LIST // 1_000_000)
         options.usage_error(messages.OF(whose=options.files_from, said=said))
-    # A name need not be UTF-8.
-    lines = [os.fsdecode(line.strip()) for line in content.removeprefix(b"\xef\xbb\xbf").splitlines()]
+    lines = []
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+        try:
+            # A name need not be UTF-8, but on Windows.
+            lines.append(os.fsdecode(line.strip()))
+        except UnicodeDecodeError:
+            options.usage_error(messages.OF(whose=options.files_from, said=messages.LIST_NOT_UTF8(line=number)))
     options.files = [Path(line) for line in lines if line]
     first, last = options.lines or (1, len(lines))
     if first > len(lines) and options.lines:
         options.usage_error(messages.LIST_ENDS(path=options.files_from, count=len(lines), first=first, last=last))
     before = sum(map(bool, lines[: first - 1]))
     options.lines = before, before + sum(map(bool, lines[first - 1 : last]))
+
+
+def matching(file: Path) -> list[Path]:
+    """The files that a path with * or ? means, as shells of Windows hand it on; the path itself if that is none."""
+    if not {"*", "?"} & set(str(file)) or os.path.lexists(file):
+        return [file]
+    return sorted(map(Path, glob(str(file).replace("[", "[[]")))) or [file]
 
 
 def take_lines(options: argparse.Namespace) -> None:

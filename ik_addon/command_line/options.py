@@ -30,6 +30,7 @@ from .files import (
     is_foreign,
     is_in_place,
     many_options,
+    matching,
     output_of,
     read_list,
     read_path,
@@ -168,6 +169,7 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
     has_workers: False where there are no worker processes for --jobs and --cluster.
     """
     options = _parser(prog).parse_args(arguments)
+    options.files = [file for given in options.files for file in matching(given)]
     if options.command == "merge":
         check_texts(options, ())
         return options
@@ -310,7 +312,7 @@ def _planting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -
         type=read_path,
         metavar="CURVE",
         help="curve to walk along: NAME in each FILE, OTHER.blend:NAME, or POINTS.json with a list of [x, y] or "
-        '[x, y, z], or {"points": …, "closed": true}',
+        '[x, y, z], or {"points": [...], "closed": true}',
     )
     for name in SHOWN:
         _add_shown(command, name)

@@ -5,7 +5,6 @@ from math import atan2, sqrt
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .. import messages
 from .chain import (
     BendFrame,
     Chain,
@@ -24,7 +23,6 @@ from .vectors import (
     ROUNDING,
     SMALL,
     STRAIGHT,
-    ChainError,
     across,
     direction,
     finite_number,
@@ -190,12 +188,8 @@ def _normal_from(start: BendFrame, along: Vector) -> Vector:
 
 def _held(goal: Goal, distance: float, farthest: float) -> tuple[float, float]:
     """At which distance the chain's end is held before it lengthens, and by how much it lengthens."""
-    softness = finite_number(goal.softness, "the softness")
-    if not 0.0 <= softness <= 0.5:
-        raise ChainError(messages.SOFTNESS_OUT_OF_RANGE(softness=softness))
-    stretch_max = finite_number(goal.stretch_max, "the largest stretch")
-    if stretch_max < 1.0:
-        raise ChainError(messages.STRETCH_OUT_OF_RANGE(stretch=stretch_max))
+    softness = finite_number(goal.softness, "the softness", least=0.0, most=0.5)
+    stretch_max = finite_number(goal.stretch_max, "the max stretch", least=1.0)
     held = eased(distance, farthest, softness)
     return held, stretch(distance, held, farthest, stretch_max)
 

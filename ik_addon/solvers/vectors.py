@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from enum import Enum, auto
-from math import atan2, hypot, isfinite, pi, tau
+from math import atan2, hypot, inf, isfinite, pi, tau
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -70,10 +70,13 @@ def name_of(what: tuple[object, ...]) -> str:
     return " ".join(map(str, what))
 
 
-def finite_number(value: float, *what: object) -> float:
-    """`value`; ChainError where it is no finite number. `what` names it."""
+def finite_number(value: float, *what: object, least: float = -inf, most: float = inf) -> float:
+    """`value`; ChainError where it is no finite number of this range. `what` names it."""
     if not isfinite(value):
         raise ChainError(messages.NUMBER_NOT_FINITE(what=name_of(what), value=value))
+    if not least <= value <= most:
+        to = "" if most == inf else messages.UP_TO(most=most)
+        raise ChainError(messages.NUMBER_OUT_OF_RANGE(what=name_of(what), value=value, least=least, to=to))
     return value
 
 

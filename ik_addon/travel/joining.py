@@ -116,7 +116,6 @@ def _rows_of(pair: Pair, joint: Joint, way: Way) -> dict[Control, Rows]:
     before, after = pair.films
     ob, film, body = before.ob, joint.film(before, after), pair.body
     controls, on_feet = chain_controls(ob), legs_of_controls(ob, pair.legs)
-    on_feet |= {(ob, leg.foot): k for k, leg in enumerate(pair.legs) if leg.foot and leg.foot not in pair.carried}
     wanted = {
         each: joint.passed(before.world(each), after.world(each), on_feet.get((each.ob, each.bone)))
         for each in film.channels

@@ -241,6 +241,10 @@ def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames:
     feet = _feet(ob, legs, clip, frames)
     free, paths = passage(len(frames), fps), [path_to(leg, hips) for leg in legs]
     own = [Control(ob, name, turns=True) for name in keyed]
+    # A foot that hangs on something else is moved itself.
+    controls += [
+        each for each in own if each.bone in {leg.foot for leg in legs} and hips not in each.owner.parent_recursive
+    ]
     on_legs = [Control(ob, name, turns=True) for path in paths for name in path]
     differences: list[float] = []
     turned: list[float] = []
@@ -322,9 +326,11 @@ def _wanted(
 
 
 def legs_of_controls(ob: bpy.types.Object, legs: Sequence[Leg]) -> dict[tuple[bpy.types.Object, str], int]:
-    """The numbers of the legs whose feet a control moves, by its object and bone."""
+    """The numbers of the legs whose feet a control moves, or is, by its object and bone."""
     found = {}
     for k, leg in enumerate(legs):
+        if leg.foot:
+            found[ob, leg.foot] = k
         tip = ob.pose.bones[leg.tip]
         if tip.analytic_ik_target is not None:
             control = keyed_control(tip, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))

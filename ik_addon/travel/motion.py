@@ -144,7 +144,8 @@ _EDGE = 0.25
 """Part of a contact at either end in which a foot may not have come to rest yet, or leave already."""
 
 _AGREED, _SEVERAL = 0.1, 3
-"""So many contacts agree on a drift if without it they slide as little as this part of before."""
+"""So many contacts, and half of all time in contact, agree on a drift if without it they slide as little as this part
+of before."""
 
 
 def standing_velocity(clip: LegMotion) -> np.ndarray:
@@ -169,13 +170,14 @@ def drift_of(clip: LegMotion, sole: HeelAndBall, most: float) -> np.ndarray:
     if they agree on none.
     """
     places, contacts = sole.places(clip.ankles, clip.feet), stands_on(clip, Options()).contacts
-    slopes, weights = [np.zeros(2)], [0.0]
+    slopes, weights, whole = [np.zeros(2)], [0.0], 0.0
     for leg, point in np.ndindex(contacts.shape[:2]):
         for first, last in runs(contacts[leg, point]):
             edge = int(_EDGE * (last - first + 1))
             since = np.arange(last - first + 1.0 - 2 * edge) / clip.fps
             since -= since.mean()
             weight = float(since @ since)
+            whole += weight
             if weight:
                 slope = since @ places[leg, point, first + edge : last + 1 - edge, :2] / weight
                 if np.linalg.norm(slope) <= most:
@@ -183,7 +185,7 @@ def drift_of(clip: LegMotion, sole: HeelAndBall, most: float) -> np.ndarray:
                     weights.append(weight)
     drift = np.array([_median(column, np.array(weights)) for column in np.transpose(slopes)])
     before, after = (np.linalg.norm(np.array(slopes) - way, axis=1) @ weights for way in (np.zeros(2), drift))
-    agree = len(slopes) > _SEVERAL and after <= _AGREED * before
+    agree = len(slopes) > _SEVERAL and 2.0 * sum(weights) > whole and after <= _AGREED * before
     return np.array((*drift, 0.0)) if agree else np.zeros(3)
 
 

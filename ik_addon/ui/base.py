@@ -52,13 +52,14 @@ class ChainOperator(bpy.types.Operator):
 
     level: what kind of report the last sentence is, INFO or WARNING. needs: asked in this order; all are cheap, for
     buttons ask whenever they are drawn. on_active_object: it works on the active armature itself, also while a bone of
-    that controls another one's chain.
+    that controls another one's chain. takes_need: once it has run, what it needs is gone.
     """
 
     bl_options = {"REGISTER", "UNDO"}
     level = "INFO"
     needs: ClassVar[tuple[Need, ...]] = ()
     on_active_object: ClassVar[bool] = False
+    takes_need: ClassVar[bool] = False
 
     @classmethod
     def armature_for(cls, context: bpy.types.Context) -> bpy.types.Object | None:
@@ -78,12 +79,19 @@ class ChainOperator(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         missing = cls.missing(context)
+        last = context.window_manager.operators[-1:] if missing and cls.takes_need else ()
+        if any(operator.bl_idname == cls.__name__ for operator in last):
+            # *Adjust Last Operation* asks before Blender takes back what was done.
+            return True
         if missing:
             cls.poll_message_set(missing)
         return not missing
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        missing = self.missing(context) if self.takes_need else ""
         try:
+            if missing:
+                raise ChainError(missing)
             done = self.act(context, self.armature_for(context))
         except ChainError as error:
             return self.refuse(error)
@@ -241,6 +249,14 @@ def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, senten
     column.scale_y = 0.8
     for k, line in enumerate(lines_of(sentence, width, measure)):
         column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
+
+
+def closed_panel(layout: bpy.types.UILayout, name: str, title: str) -> bpy.types.UILayout | None:
+    """A panel in the panel, closed at first: its body; None while it is closed."""
+    # The stubs do not know what it returns.
+    header, body = layout.panel(name, default_closed=True)  # pyright: ignore[reportGeneralTypeIssues]
+    header.label(text=title)
+    return body
 
 
 def columns_for(context: bpy.types.Context, texts: Sequence[str], most: int) -> int:

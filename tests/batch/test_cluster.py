@@ -41,6 +41,8 @@ class Dask:
         for worker in self.workers[count:]:
             end(worker)
         self.workers = [worker for worker in self.workers[:count] if worker.poll() is None]
+        # Else one that is dead may still be taken for one that is there.
+        self.until_connected(at_most=len(self.workers))
         while len(self.workers) < count:
             self.add_worker()
 
@@ -48,6 +50,13 @@ class Dask:
         arguments = ("--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
         self.workers.append(self._started("worker", *arguments, **environment))
         return self.workers[-1]
+
+    def until_connected(self, at_least: int = 0, at_most: int = sys.maxsize) -> None:
+        """Wait until the scheduler knows so many workers."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False, timeout=60) as client:
+            wait_for(lambda: at_least <= len(client.nthreads()) <= at_most)
 
     def _started(self, what: str, *arguments: str, **environment: str) -> subprocess.Popen:
         return subprocess.Popen(
@@ -61,8 +70,8 @@ class Dask:
         )
 
     def end(self) -> None:
-        self.use(0)
-        end(self.scheduler)
+        for process in (*self.workers, self.scheduler):
+            end(process)
 
 
 def end(process: subprocess.Popen) -> None:
@@ -267,7 +276,7 @@ def test_a_worker_of_another_version_is_refused(folder, dask, monkeypatch, capfd
     (other / "ik_addon" / "messages.py").open("a").write("\n")
     dask.use(0)
     dask.add_worker(PYTHONPATH=str(other))
-    until_connected(dask, 1)
+    dask.until_connected(at_least=1)
     assert bake(SHOTS[:1], dask.address) == 2
     assert "has another version of Analytic IK. Install the same one on all" in capfd.readouterr().err
     assert outputs(folder) == []
@@ -283,11 +292,20 @@ def test_a_worker_whose_blender_cannot_start_is_named(folder, dask):
     dask.use(0)
 
 
-def until_connected(dask: Dask, count: int) -> None:
-    from distributed import Client
+def test_a_worker_that_is_lost_while_it_is_asked_is_not_of_another_version(folder, dask, monkeypatch):
+    """Its nanny starts another one."""
+    dask.use(1)
+    dask.until_connected(at_least=1)
+    save_shots(folder, SHOTS[:1])
+    here, version = os.getpid(), cluster.version()
 
-    with Client(dask.address, set_as_default=False) as client:
-        client.wait_for_workers(count, timeout=60)
+    def asked() -> str:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return version
+
+    monkeypatch.setattr(cluster, "version", asked)
+    assert bake(SHOTS[:1], dask.address) == 0
 
 
 def test_without_a_scheduler_nothing_is_begun(folder, monkeypatch, capfd):

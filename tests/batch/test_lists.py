@@ -64,6 +64,39 @@ def test_a_list_is_read_as_windows_writes_it(folder, encoding):
     assert [entry["file"] for entry in read(folder / "report.json")] == ["schön.blend", "shot_2.blend"]
 
 
+def test_a_list_in_a_code_page_of_windows_is_refused_there(folder, monkeypatch, capsys):
+    """As `dir /b > list.txt` writes it. Python decodes names on Windows as UTF-8, and refuses what is none."""
+    (folder / "list.txt").write_bytes(b"shot_0.blend\r\nsh\x94n.blend\r\n")
+    monkeypatch.setattr(os, "fsdecode", lambda name: name.decode("utf-8", "surrogatepass"))
+    run("check --files-from list.txt", 2)
+    assert "list.txt: line 2 is not in UTF-8. Save the list as UTF-8." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [("shot_*.blend", SHOTS), ("./shot_?.blend", SHOTS), ("*_0.b*", SHOTS[:1]), ("shot_[0*.blend", None), ("z*", None)],
+)
+def test_patterns_that_the_shells_of_windows_hand_on_are_files(folder, capsys, pattern, found):
+    run(f"check {pattern} --report report.json", 0 if found else 1)
+    entries = read(folder / "report.json")
+    assert [entry["file"] for entry in entries] == [f"{shot}.blend" for shot in found or ()] or [pattern]
+    assert ("there is no such file" in capsys.readouterr().err) == (found is None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no name on Windows")
+def test_a_file_with_such_a_name_is_that_file(folder):
+    os.rename(folder / "shot_3.blend", folder / "shot_*.blend")
+    run("check shot_*.blend --report report.json")
+    assert [entry["file"] for entry in read(folder / "report.json")] == ["shot_*.blend"]
+
+
+def test_reports_are_merged_by_a_pattern_too(folder):
+    for k in range(2):
+        run(f"check shot_{k}.blend --report report-{k}.json")
+    run("merge report-*.json --report all.json")
+    assert [entry["file"] for entry in read(folder / "all.json")] == ["shot_0.blend", "shot_1.blend"]
+
+
 @pytest.mark.parametrize("content", [b"shot_0.blend\0", b"\xff\xfea", "\ufeffa\0".encode("utf-16-le")])
 def test_what_is_no_text_is_no_list(folder, content, capsys):
     (folder / "list.txt").write_bytes(content)

@@ -185,6 +185,15 @@ def test_an_interrupt_at_any_instruction_loses_nothing(work):
             assert gap.length < 1e-5, (where, gap.length)
 
 
+def test_what_an_interrupted_clean_up_leaves_is_gone_at_the_next_update(addon):
+    """An interrupt may come in a `finally` as well."""
+    rig = footed_leg()
+    file_memory.walks.append({})
+    rig.target.ob.update_tag()
+    update()
+    assert not file_memory.walks
+
+
 def come_to_rest(frame: int) -> None:
     update()
     go_to(frame)

@@ -142,7 +142,7 @@ def rename_object(which: int, choice: int) -> None:
 def delete_object(which: int, yes: bool) -> None:
     """yes: as a user does it, which leaves an object in the file that something points to; else for good."""
     found = [*goals(), *own_armatures()[1:]]
-    ob = found[which % len(found)]
+    ob = one_of(found, which)
     out_of_edit_mode()
     if yes:
         with bpy.context.temp_override(selected_objects=[ob]):
@@ -173,7 +173,7 @@ def new_goal(x: float, y: float, z: float) -> None:
 def parent(which: int, other: int, bone: int, choice: int) -> None:
     """A goal or an armature to a bone, to an object, or to nothing."""
     found = [*goals(), *own_armatures()]
-    ob, above = found[which % len(found)], armature(other)
+    ob, above = one_of(found, which), armature(other)
     if choice % 3 == 0:
         ob.parent = None
         return
@@ -195,7 +195,7 @@ def parent(which: int, other: int, bone: int, choice: int) -> None:
 def unlink(which: int, yes: bool) -> None:
     """Out of the scene's collection, or back into it."""
     found = [*goals(), *own_armatures()]
-    ob, collection = found[which % len(found)], bpy.context.scene.collection
+    ob, collection = one_of(found, which), bpy.context.scene.collection
     out_of_edit_mode()
     if yes and ob.name in collection.objects:
         collection.objects.unlink(ob)

@@ -36,7 +36,8 @@ from . import edits, laws
 from .console import heard
 from .playground import OWN_BONE, build
 
-pytestmark = pytest.mark.versions
+# NumPy's warnings would be printed in Blender.
+pytestmark = [pytest.mark.versions, pytest.mark.filterwarnings("error::RuntimeWarning")]
 
 STEPS = int(os.environ.get("ANALYTIC_IK_FUZZ_STEPS", "300"))
 IN_A_ROW = 50

@@ -37,13 +37,16 @@ _SIDE = [
 ]
 
 
-def person(moved: Matrix | None = None, world: Matrix | None = None) -> bpy.types.Object:
-    """A person whose sides mirror each other to the last digit. moved: all of its joints at rest."""
+def person(moved: Matrix | None = None, world: Matrix | None = None, shins: float | None = None) -> bpy.types.Object:
+    """A person whose sides mirror each other to the last digit. moved: all of its joints at rest. shins: their upper
+    ends, of the height of the legs."""
     moved = moved or Matrix()
     specs = [*_SPINE]
     for side, sign in (("L", 1), ("R", -1)):
         for name, head, tail, parent in _SIDE:
             carrier = parent if parent in ("hips", "chest") else f"{parent}.{side}"
+            if shins is not None:
+                head, tail = (each if each[2] != 0.5 else (*each[:2], 0.95 * shins) for each in (head, tail))
             ends = [(sign * x, y, z) for x, y, z in (head, tail)]
             specs.append((f"{name}.{side}", *ends, carrier))
     ob = new_armature(

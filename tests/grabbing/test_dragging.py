@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
+from ik_addon.grabbing.solving.drag import Drag
 from ik_addon.ui.view import grab
 
 from ..rig.rigs import update
@@ -40,7 +41,7 @@ class Window:
             active_object=self.ob,
             evaluated_depsgraph_get=real.evaluated_depsgraph_get,
             region=None,
-            region_data=SimpleNamespace(),
+            region_data=SimpleNamespace(view_matrix=Matrix()),
             area=area,
             workspace=quiet,
             window=quiet,
@@ -148,3 +149,32 @@ def test_the_joint_under_the_mouse_is_dragged(monkeypatch):
     window.start(500.0, 500.0)
     assert window.result == {"PASS_THROUGH", "CANCELLED"}
     assert apart(window.before, pose_of(window.ob), 1.0) == 0.0
+
+
+def test_what_lies_over_another_is_taken_by_its_kind_and_depth():
+    """The nearest one; of those as near an end before what is between, then what is nearer to the eye."""
+    foot, knee, hips = Drag("LIMB", 0), Drag("JOINT", 0), Drag("HIPS")
+
+    def taken(x, *seen):
+        rows = [grab.SeenJoint(drag != foot, depth, bone, drag, Vector((at, 0.0))) for bone, drag, at, depth in seen]
+        return grab.joint_under(Vector((x, 0.0)), rows, 1.0)
+
+    assert taken(0.0, ("knee", knee, 0.0, 1.0), ("foot", foot, 3.0, 2.0)) == "foot"
+    assert taken(0.0, ("knee", knee, 0.0, 1.0), ("foot", foot, 10.0, 0.0)) == "knee"
+    assert taken(0.0, ("knee", knee, 0.0, 2.0), ("hips", hips, 1.0, 1.0)) == "hips"
+    assert taken(0.0, ("foot.L", foot, 2.0, 1.0), ("foot.R", foot, 0.0, 2.0), ("knee", knee, 0.0, 0.0)) == "foot.L"
+    assert taken(0.0, ("foot", foot, 41.0, 1.0)) == "" and taken(0.0) == ""
+    # However near both are to the end of what is near.
+    assert taken(0.0, ("knee", knee, 39.0, 1.0), ("foot", foot, 41.0, 0.0)) == "knee"
+
+
+def test_a_drag_begins_where_the_button_was_pressed(monkeypatch):
+    window = Window(monkeypatch, at_mouse=True)
+    window.context.region = SimpleNamespace(x=100, y=50)
+    start, (x, y) = window.hips(), window.at("hips")
+    pressed = {"value": "CLICK_DRAG", "mouse_prev_press_x": x + 100, "mouse_prev_press_y": y + 50}
+    window.operator.invoke(window.context, window.event("LEFTMOUSE", x + 60.0, y, **pressed))
+    window.send("MOUSEMOVE", x, y - 30.0)
+    assert window.operator.bone == "hips"
+    assert (window.hips() - start - Vector((0.0, 0.0, -0.3))).length < 1e-6
+    window.operator.cancel(window.context)

@@ -10,7 +10,7 @@ from mathutils import Euler, Matrix, Vector
 
 from benchmarks.grabbing import ALONG, METARIGS, PIXELS, direction, drag_of, largest_turn, ready
 from ik_addon.grabbing.solving.drag import Drag, GrabOptions, grabbed
-from ik_addon.grabbing.solving.geometry import add, mul, sub
+from ik_addon.grabbing.solving.geometry import NO_MOVE, add, dot, mul, sub, unit
 from ik_addon.grabbing.solving.holding import held_shift
 
 from .bodies import body_of, drags_of, joints, person, random_drag
@@ -218,3 +218,47 @@ def test_a_head_goes_round_behind_its_neck_without_a_jump():
     ]
     poses = [grabbed(body, Drag("HEAD"), place, held) for place in places]
     assert max(largest_turn(body, a, b) for a, b in itertools.pairwise(poses)) < 20.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trunk_and_head_stay_above_the_ground_that_feet_stand_on(body, seed):
+    """As deep as hips are wide, or half of what they were above it; with feet that are free there is no ground."""
+    random, up = Random(seed), body.bones.up
+    legs = {k: "BOTH" for k, limb in enumerate(body.limbs) if limb.found.kind == "LEG"}
+    ground = min(dot(body.bones.heads[bone], up) for k in legs for bone in body.limbs[k].soles)
+    arms = [Drag("LIMB", k) for k in range(len(body.limbs)) if k not in legs]
+    parts = [*body.line, *(body.neck.links if body.neck else ())]
+
+    def lowest(drag, goal, held):
+        places = joints(body, grabbed(body, drag, goal, held))
+        heights = [(dot(tuple(places[bone]), up) - ground, dot(body.bones.heads[bone], up) - ground) for bone in parts]
+        return min(now - min(body.depth, before / 2.0) for now, before in heights)
+
+    for drag in [Drag("HIPS"), Drag("CHEST"), *arms]:
+        goal = add(drag.start(body), add(mul(direction(random), 0.2 * body.size), mul(up, -1.5 * body.size)))
+        assert lowest(drag, goal, legs) > -1e-6 * body.size, drag
+        assert drag.kind != "HIPS" or lowest(drag, goal, {}) < -0.1 * body.size
+
+
+def test_nothing_is_missed_because_a_heel_lifts():
+    """Of a leg that does not fold to nothing: what keeps its hips above the hollow does not rise with the ankle."""
+    body = body_of(person(shins=0.65))
+    legs, random = [k for k, limb in enumerate(body.limbs) if limb.found.kind == "LEG"], Random(2)
+    for _ in range(100):
+        drag, down = Drag("LIMB", legs[0]), unit(add(direction(random), (0.0, 0.0, -1.0)))
+        goal = add(drag.start(body), mul(down, 1.5 * random.random() * body.size))
+        lifted, still = (
+            grabbed(body, drag, goal, {legs[1]: "BOTH"}, GrabOptions(lift_heels=lift)) for lift in (True, False)
+        )
+        assert lifted.missed < still.missed + 1e-3 * body.size
+
+
+def test_a_short_neck_turns_evenly_though_its_place_passes_behind_it():
+    """What only swings has no way round at its back."""
+    body = body_of(person())
+    neck = body.neck
+    behind = add(neck.root, mul(neck.along, -3.0 * neck.chord))
+    places = [add(behind, mul((0.002, x, 0.0), neck.chord)) for x in np.linspace(-0.5, 0.5, 101)]
+    moves = [neck.moves(NO_MOVE, place)[neck.links[0]][0] for place in places]
+    turns = [2.0 * np.degrees(np.arccos(min(abs(sum(np.multiply(a, b))), 1.0))) for a, b in itertools.pairwise(moves)]
+    assert max(turns) < 8.0

@@ -9,8 +9,8 @@ from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.entries import short_limbs
 from ik_addon.ui.panels import motion as panel
 
-from ..rig.rigs import evaluated_copy
-from ..scenes import go_to
+from ..rig.rigs import evaluated_copy, leg
+from ..scenes import enter, go_to
 from ..ui.layouts import drawn
 from .corrected import TIMES, channels, foot, middle_stance, middle_swing, move, stances, walk
 from .planted_walks import FRAMES, LEG, all_bytes, seen
@@ -60,9 +60,37 @@ def test_a_stance_is_moved_like_a_rigid_body(keys):
 def test_what_fades_to_a_contact_at_once_is_told(before_contact, said, capfd):
     ob, _ = walk("dense")
     move(ob, middle_swing(ob)[1] - before_contact)
-    assert ("A contact is so near that the correction of 'Foot.L' jumps back" in capfd.readouterr().out) == said
+    assert (
+        "A contact or the end of a loop is so near that the correction of 'Foot.L' jumps back" in capfd.readouterr().out
+    ) == said
     # With Auto Keying only the panel tells.
     assert ("The correction of 'Foot.L' jumps back" in drawn(panel.ANALYTIC_IK_PT_planting).text()) == said
+
+
+@pytest.mark.parametrize("loops", [True, False])
+@pytest.mark.parametrize("frame", [5, 21, 37])
+def test_a_loop_stays_closed(loops, frame):
+    rig = leg()
+    ends = (0.0, -0.3, 0.4), (0.0, -0.3, 0.4 if loops else 0.5)
+    for time, place in zip((1, 21, 41), (ends[0], (0.1, 0.2, 0.3), ends[1]), strict=True):
+        rig.target.ob.location = place
+        rig.target.ob.keyframe_insert("location", frame=time)
+    rig.enable()
+    enter("POSE", rig.ob, "shin")
+
+    def places():
+        return [tuple(round(x, 6) for x in at(time)) for time in (1, 41)]
+
+    def at(time):
+        go_to(time)
+        return rig.target.ob.location.copy()
+
+    before, own = places(), at(frame)
+    rig.target.ob.location.x += 0.1
+    assert bpy.ops.analytic_ik.apply_correction() == {"FINISHED"}
+    assert at(frame).x == pytest.approx(own.x + 0.1, abs=1e-5)
+    # A clip that goes on elsewhere fades as long as it should.
+    assert (places() == before) == (loops or frame == 21)
 
 
 @pytest.mark.parametrize("keys", KEYS)

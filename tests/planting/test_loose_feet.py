@@ -1,5 +1,8 @@
 """Legs whose feet hang on the root: what is seen stands, heel and ball, and what stands already is left alone."""
 
+from dataclasses import replace
+from itertools import product
+
 import bpy
 import numpy as np
 import pytest
@@ -100,32 +103,52 @@ def test_a_control_bone_that_cannot_be_selected_is_moved_by_the_foot_where_it_be
     assert keyed_control(ob.pose.bones["shin"], target) == (target if head else Control(ob, "carrier"))
 
 
+def ball_on_leg(
+    size: float, knee: float, foot: BoneSpec, skin: list[tuple[float, float, float]]
+) -> tuple[Vector, float]:
+    """Where the ball of a foot with this skin is in armature space, and how far the skin is below it."""
+    ob = new_armature(
+        "leg",
+        [
+            BoneSpec("thigh", size * Vector((0.0, 0.0, 2.0)), size * Vector((0.0, -knee, 1.0))),
+            BoneSpec("shin", size * Vector((0.0, -knee, 1.0)), size * Vector((0.0, 0.0, 0.1)), "thigh", connect=True),
+            replace(foot, head=size * Vector(foot.head), tail=size * Vector(foot.tail)),
+        ],
+    )
+    mesh = bpy.data.meshes.new("shoe")
+    mesh.from_pydata([size * Vector(point) for point in skin], [], [])
+    shoe = bpy.data.objects.new("shoe", mesh)
+    bpy.context.scene.collection.objects.link(shoe)
+    shoe.vertex_groups.new(name="foot").add(range(len(skin)), 1.0, "REPLACE")
+    shoe.parent = ob
+    shoe.modifiers.new("skin", "ARMATURE").object = ob
+    update()
+    end, *bones = (ob.pose.bones[name] for name in ("foot", "thigh", "shin"))
+    joints = [bones[0].bone.head_local, bones[1].bone.head_local, bones[1].bone.tail_local]
+    ball, below = ball_of(ob, joints, bones, end)
+    return end.bone.matrix_local @ Vector(ball), below
+
+
+def box(y: tuple[float, float], z: tuple[float, float]) -> list[tuple[float, float, float]]:
+    return [*product((-0.1, 0.1), y, z)]
+
+
 @pytest.mark.parametrize("size", [0.01, 1.0])
 @pytest.mark.parametrize(("length", "knee", "is_a_foot"), [(0.5, 0.2, True), (0.5, -0.2, False), (0.3, 0.2, False)])
 def test_the_ball_of_a_foot_that_hangs_on_the_root_is_on_the_skin_of_its_sole(size, length, knee, is_a_foot):
     """Its bone is a control without a length. A hoof has none, nor has what the knee does not bend over."""
-    ob = new_armature(
-        "leg",
-        [
-            BoneSpec("foot", size * Vector((0.0, 0.0, 0.1)), size * Vector((0.0, 0.0, 0.09))),
-            BoneSpec("thigh", size * Vector((0.0, 0.0, 2.0)), size * Vector((0.0, -knee, 1.0))),
-            BoneSpec("shin", size * Vector((0.0, -knee, 1.0)), size * Vector((0.0, 0.0, 0.1)), "thigh", connect=True),
-        ],
-    )
-    mesh = bpy.data.meshes.new("shoe")
     ends = (0.2 * length, -0.8 * length)
-    points = [size * Vector((x, y, z)) for x in (-0.1, 0.1) for y in ends for z in (0.0, 0.2)]
-    mesh.from_pydata(points, [], [])
-    shoe = bpy.data.objects.new("shoe", mesh)
-    bpy.context.scene.collection.objects.link(shoe)
-    shoe.vertex_groups.new(name="foot").add(range(len(points)), 1.0, "REPLACE")
-    shoe.parent = ob
-    shoe.modifiers.new("skin", "ARMATURE").object = ob
-    update()
-    foot, *bones = (ob.pose.bones[name] for name in ("foot", "thigh", "shin"))
-    ball, below = ball_of(
-        ob, [bones[0].bone.head_local, bones[1].bone.head_local, bones[1].bone.tail_local], bones, foot
-    )
+    foot = BoneSpec("foot", (0.0, 0.0, 0.1), (0.0, 0.0, 0.09))
+    ball, below = ball_on_leg(size, knee, foot, box(ends, (0.0, 0.2)))
     wanted = Vector((0.0, ends[0] + 0.7 * (ends[1] - ends[0]), 0.0)) if is_a_foot else Vector((0.0, 0.0, 0.09))
-    assert tuple(foot.bone.matrix_local @ Vector(ball)) == pytest.approx(tuple(size * wanted), abs=1e-5 * size)
+    assert tuple(ball) == pytest.approx(tuple(size * wanted), abs=1e-5 * size)
     assert below == pytest.approx(0.0 if is_a_foot else 0.09 * size, abs=1e-5 * size)
+
+
+@pytest.mark.parametrize("tail", [(0.0, 0.0, 0.5), (0.0, 0.2, 0.4), (0.0, -0.3, 0.02)])
+def test_the_ball_of_a_paw_whose_bone_goes_up_is_below_it(tail):
+    """Importers put the tails of bones without a child anywhere."""
+    ball, below = ball_on_leg(1.0, 0.2, BoneSpec("foot", (0.0, 0.0, 0.1), tail, "shin"), box((0.05, -0.2), (0.0, 0.2)))
+    goes_up = tail[2] > 0.1
+    assert tuple(ball) == pytest.approx((0.0, -0.075, 0.0) if goes_up else tail, abs=1e-5)
+    assert below == pytest.approx(0.0 if goes_up else tail[2], abs=1e-5)

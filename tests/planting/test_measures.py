@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ik_addon.planting.feet import measures
 from ik_addon.planting.feet.clip import LegMotion, turns_by
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
-from ik_addon.planting.feet.curves import extent
+from ik_addon.planting.feet.curves import extent, quantile
 from ik_addon.planting.feet.measures import distances, knee_pops, measured, worst_contact
 
 from . import clips
@@ -154,7 +154,7 @@ def test_knees_pop_where_they_were_made_to(fps, size):
     bends[(times >= 1.0) & (times < 1.0 + 1.0 / 30.0)] += size
     bends[times >= 2.5] += size
     clip = bending(fps, bends)
-    pops = [(first / fps, last / fps) for first, last in knee_pops(clip, 0)]
+    pops = [(first / fps, last / fps) for first, last in knee_pops(clip)[0]]
     assert figures(clip)["knee_pops"] == len(pops)
     if abs(size) < 0.2:
         assert not pops
@@ -199,3 +199,9 @@ def test_a_walk_that_stands_is_better_than_one_that_skates():
     for name in ("skating", "skating_speed"):
         assert clean[name] < bad[name]
     assert clean["knee_pops"] == bad["knee_pops"] == 0
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=9), st.floats(0.0, 1.0))
+def test_quantiles_are_those_of_numpy(values, part):
+    found = quantile(np.array(values), part), quantile(np.array(values))
+    assert found == pytest.approx((np.quantile(values, part), np.median(values)), abs=1e-9)

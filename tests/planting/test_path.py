@@ -132,12 +132,14 @@ def test_what_is_no_path_is_refused_and_nothing_changes(walker):
     empty, parted = bpy.data.objects.new("Empty", None), curve_through(BEND, name="Parted")
     bpy.context.scene.collection.objects.link(empty)
     short = curve_through([(0.0, 0.0, 0.0)] * 2, kind="POLY", name="Short")
+    curve_through([(0.0, 0.0, 0.0), (0.0, 0.001, 0.0)], kind="POLY", name="Tiny")
     parted.parent, parted.parent_type, parted.parent_bone = walker, "BONE", "hips"
     bpy.context.view_layer.update()
     for name, said in (
         ("Gone", "the scene has no such object"),
         ("Empty", "it is no curve"),
-        ("Short", "its curve has no length"),
+        ("Short", "it is 0 long, and a leg 0"),
+        ("Tiny", r"it is 0\.00\d* long, and a leg 0\.69"),
         ("Parted", "it moves with armature 'Robot rig'"),
     ):
         with pytest.raises(RuntimeError, match=said):

@@ -1,5 +1,7 @@
 """Plant Feet on a capture in Blender: measured on evaluated bones, live, between frames and baked."""
 
+from functools import partial
+
 import bpy
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from ik_addon.planting.scene.writing import needed_rows
 
 from ..rig.rigs import new_empty, update
 from ..scenes import bag_of, curves_of, go_through, go_to, select, sliding_walk
+from ..travel.walkers import STRIDE, Walk, character, shown
 from .standing import FRAMES, LEG, feet_over, keys_of, slides, world_of
 
 pytestmark = pytest.mark.versions
@@ -196,6 +199,20 @@ def test_soles_stand_on_a_mesh(walker, kind):
     assert slides(walker, report, FRAMES) < 1e-5
 
 
+@pytest.mark.parametrize("height", [0.0, 2.0])
+def test_how_far_the_body_moves_leaves_out_how_high_the_ground_is(walker, height):
+    captured = plant(bpy.context, leg_tips(walker), FRAMES)
+    raised = plant(bpy.context, leg_tips(walker), FRAMES, ground=Ground("LEVEL", height))
+    bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0.0, 0.0, height))
+    hill = bpy.context.object
+    for vertex in hill.data.vertices:
+        vertex.co.z = -0.3 * vertex.co.y
+    select(walker)
+    climbing = plant(bpy.context, leg_tips(walker), FRAMES, ground=Ground("OBJECT", ob=hill))
+    assert raised["body_shift"] == pytest.approx(captured["body_shift"], abs=0.02 * LEG)
+    assert climbing["body_shift"] < captured["body_shift"] + 0.06 * LEG
+
+
 def test_footprints_are_those_of_the_clip_that_plays(walker):
     """Another clip is not planted by them, and hides them until the first one is planted again."""
     tips, data = leg_tips(walker), walker.animation_data
@@ -298,3 +315,40 @@ def test_contacts_beyond_the_frames_that_are_planted_again_stay(walker):
     plant(bpy.context, tips, FRAMES)
     curve = curves_of(walker)[f"{tips[0].path_from_id()}.analytic_ik_contact", 0]
     assert later and [tuple(point.co) for point in curve.keyframe_points if point.co[0] > FRAMES[-1]] == later
+
+
+# Loops
+
+JUMPS = "Where the clip repeats it jumps back by "
+
+
+def looping(cycles: bool, **walk) -> bpy.types.Object:
+    ob, _ = character(Walk(last=25, **walk), "Empties")
+    for curve in curves_of(ob).values() if cycles else ():
+        modifier = curve.modifiers.new("CYCLES")
+        modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET"
+    return ob
+
+
+@pytest.mark.parametrize(
+    ("walk", "cycles", "is_told"),
+    [({}, False, True), ({}, True, False), ({"in_place": True}, False, False), ({"drift": 0.2}, False, False)],
+)
+def test_a_loop_that_travels_says_that_it_jumps_back(walk, cycles, is_told, capfd):
+    looping(cycles, **walk)
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=25, anyway=True)
+    said = capfd.readouterr().out
+    assert (JUMPS in said) is is_told
+    assert (f"{JUMPS}1 m" in said) is is_told
+
+
+def test_what_goes_on_beyond_its_keys_does_so_planted_and_planted_again():
+    ob = looping(True)
+    for work in (partial(bpy.ops.analytic_ik.plant_feet, frame_end=25, anyway=True), bpy.ops.analytic_ik.plant_again):
+        work()
+        seen = shown(ob, range(1, 74))
+        for bone in ("hips", "foot.L", "foot.R"):
+            places = seen[bone][:, :3, 3]
+            assert np.abs(places[24:] - places[:-24] - (0.0, -STRIDE, 0.0)).max() < 1e-4 * LEG
+    curve = next(iter(curves_of(leg_tips(ob)[0].analytic_ik_target).values()))
+    assert len(curve.modifiers) == 1

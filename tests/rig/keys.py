@@ -65,7 +65,8 @@ def fcurves(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
     if action is None:
         return []
     if hasattr(action, "layers"):
-        bag = action.layers[0].strips[0].channelbag(ob.animation_data.action_slot)
+        slot = ob.animation_data.action_slot
+        bag = action.layers[0].strips[0].channelbag(slot) if slot is not None else None
         # Blender drops one that has lost its last F-Curve.
         return list(bag.fcurves) if bag is not None else []
     return list(action.fcurves)

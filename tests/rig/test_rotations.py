@@ -101,5 +101,15 @@ def test_matrices_that_scale_and_mirror_hold_their_rotations(seed):
     assert apart(turns_in(matrices), expected) < SAME
 
 
+def test_axes_without_length_have_a_rotation_as_well():
+    """As of an object whose scale is zero, along all axes or one."""
+    turn = Quaternion((0.5, 0.1, -0.7, 0.2)).normalized()
+    matrices = [Matrix.LocRotScale((0, 0, 0), turn, scale) for scale in ((0, 0, 0), (0, 1, 1), (2, 2, 0), (0, 0, 1))]
+    with np.errstate(all="raise"):
+        found = turns_in(np.array(matrices))
+    assert np.isfinite(found).all()
+    assert apart(found, np.array([rotation_in(matrix) for matrix in matrices])) < SAME
+
+
 def test_half_a_turn_is_not_lost():
     assert numbers_of(np.array([[0.0, 1.0, 0.0, 0.0]]), "XYZ", np.zeros((1, 3)))[0] == pytest.approx((pi, 0.0, 0.0))

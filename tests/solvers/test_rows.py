@@ -489,8 +489,8 @@ def test_poles_that_float32_cannot_square_are_refused(far):
         ({"softness": 0.7}, "the softness is 0.7. Give"),
         ({"softness": -0.1}, "the softness is -0.1. Give"),
         ({"stretch_max": 0.5}, "the max stretch is 0.5. Give"),
-        ({"stretch_max": nan}, "the largest stretch is not a finite number"),
-        ({"stretch_max": inf}, "the largest stretch is not a finite number"),
+        ({"stretch_max": nan}, "the max stretch is not a finite number"),
+        ({"stretch_max": inf}, "the max stretch is not a finite number"),
     ],
 )
 def test_wishes_that_cannot_be_had_are_named(wishes, message):

@@ -120,8 +120,8 @@ def test_a_loop_is_closed_and_no_contact_slides_more(case):
     slides = [measured(each, sole, contacts) for each in (seen, ground.seen_from(legs_in_world(ob, frames)))]
     for one, other in zip(*slides, strict=True):
         assert other["slide"] < one["slide"] + 1e-3
-    if "Run" in case.clip:
-        # It was a loop.
+    if case.clip.endswith("Running_B"):
+        # It was a loop. The fox's run ends between two frames: at whole ones it stops for a fifth of a frame.
         assert apart(before, after, leg) < 1e-3
 
 

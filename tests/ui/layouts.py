@@ -17,6 +17,7 @@ class Layout:
     def __init__(self):
         self.labels, self.properties, self.operators, self.icons = [], [], [], []
         self.rows: list[int] = []
+        self.searched, self.closed = [], []
         self.buttons: list[SimpleNamespace] = []
 
     def row(self, **_):
@@ -32,6 +33,7 @@ class Layout:
 
     def panel(self, idname, default_closed=False):
         """Header and body, which is opened."""
+        self.closed += [idname.removeprefix("ANALYTIC_IK_")] * default_closed
         return self, self
 
     def label(self, text="", icon="NONE"):
@@ -52,6 +54,7 @@ class Layout:
         assert name in owner.bl_rna.properties
         assert collection in where.bl_rna.properties
         self.properties.append(name)
+        self.searched.append(name)
 
     def grid_flow(self, columns=0, even_columns=False, align=False):
         return self

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from ik_addon.rig.blender.clips import clips_of
-from ik_addon.ui.operators import feet as matching_operator
+from ik_addon.ui.operators import feet as operators
 from ik_addon.ui.operators import stepped as range_operators
 from ik_addon.ui.operators.stepped import running
 
@@ -233,12 +233,11 @@ def test_the_description_of_an_action_holds_for_each_choice():
     ("ground", "asked"),
     [("CAPTURED", set()), ("LEVEL", {"height", "clearance"}), ("OBJECT", {"ground_object", "clearance"})],
 )
-def test_plant_feet_asks_for_its_ground_and_says_what_is_in_leg_lengths(ground, asked, ask):
+def test_plant_feet_asks_for_its_ground(ground, asked, ask):
     captured()
     shown = ask("plant_feet", ground=ground).shown
     assert {"height", "ground_object", "clearance"} & set(shown.properties) == asked
     assert {"slide", "blend", "body", "body_direction", "softness", "footprints"} <= set(shown.properties)
-    assert "In leg lengths. Slide 0 is automatic." in shown.labels
     assert "path" in shown.properties and "path_stride" not in shown.properties
 
 
@@ -290,12 +289,34 @@ def test_match_source_offers_the_one_other_armature_and_the_current_frame(scale,
     assert ask("match_source").values["source"] == ""
 
 
-def test_match_source_finds_armatures_by_a_part_of_their_names():
+def test_objects_are_offered_by_kind_and_a_part_of_their_names():
+    """Of a property that searches Blender tells no more than that it does."""
     captured().ob.name = "Source Walk"
     captured().ob.name = "Other"
     captured()
-    assert sorted(matching_operator._armatures(None, bpy.context, "")) == ["Other", "Source Walk"]
-    assert matching_operator._armatures(None, bpy.context, "walk") == ["Source Walk"]
+    for kind, data in (("CURVE", bpy.data.curves.new("Way", "CURVE")), ("MESH", bpy.data.meshes.new("Hill"))):
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new(data.name, data))
+        update()
+        assert operators._any(kind)(None, bpy.context, "") == [data.name]
+    found = operators._any("ARMATURE")
+    assert sorted(found(None, bpy.context, "")) == ["Other", "Source Walk"]
+    assert found(None, bpy.context, "walk") == ["Source Walk"]
+
+
+@pytest.mark.parametrize("name", ["path", "ground_object"])
+def test_plant_feet_does_not_offer_all_objects(name, ask):
+    """A list of a collection, such as the scene's, cannot be filtered."""
+    captured()
+    shown = ask("plant_feet", ground="OBJECT").shown
+    assert name in shown.properties and name not in shown.searched
+
+
+def test_what_is_seldom_needed_of_plant_feet_is_closed_at_first(ask):
+    captured()
+    curve = bpy.data.objects.new("Way", bpy.data.curves.new("Way", "CURVE"))
+    bpy.context.scene.collection.objects.link(curve)
+    assert ask("plant_feet", path="Way").shown.closed == ["Path Options", "Feet and Body"]
+    assert ask("plant_feet").shown.closed == ["Feet and Body"]
 
 
 # Root Motion
@@ -331,4 +352,4 @@ def test_the_list_of_a_hundred_clips_scrolls(name, ask):
         own.copy().name = f"walk {k}"
     shown = ask(name, clips="ALL").shown
     assert shown.properties.count("use") == 100
-    assert shown.rows == [7]
+    assert shown.rows == [5]

@@ -100,12 +100,6 @@ def test_what_needs_live_chains_says_that_they_are_native(name):
         getattr(bpy.ops.analytic_ik, name)()
 
 
-def test_its_options_can_be_changed_once_all_chains_are_native():
-    """Blender asks for them where the operator could run again, and undoes the step before it does."""
-    native_leg()
-    assert bpy.ops.analytic_ik.make_native.poll()
-
-
 def test_only_selected_chains_become_native_and_live():
     rig = walking_leg()
     second = second_chain(rig, "foot", 1)

@@ -6,6 +6,10 @@ import pytest
 from ik_addon.ui import base as tab
 from ik_addon.ui.panels.preferences import AnalyticIKPreferences
 
+from ..grabbing.bodies import person
+from ..scenes import enter
+from .layouts import drawn, is_shown
+
 pytestmark = pytest.mark.versions
 
 
@@ -54,3 +58,15 @@ def test_the_name_is_a_preference():
     shown = AnalyticIKPreferences.bl_rna.properties["sidebar_tab"]
     assert (shown.name, shown.default) == ("Sidebar Tab", "Analytic IK")
     assert AnalyticIKPreferences.bl_idname == "ik_addon", "as the package that Blender enables"
+
+
+def test_looking_at_an_armature_without_chains_leaves_nothing_in_the_file():
+    """Up to 4.5 Blender keeps what is read of a pointer property."""
+    ob = person()
+    enter("POSE", ob, "hips")
+    for kind in panels():
+        if kind.bl_region_type == "UI" and is_shown(kind):
+            drawn(kind)
+    bpy.ops.analytic_ik.plant_feet.poll()
+    assert {bone.name: [*bone.keys()] for bone in ob.pose.bones if bone.keys()} == {}
+    assert [*ob.keys()] == []

@@ -28,8 +28,9 @@ class Body:
 
     hips: the bone that carries all limbs, or above it the first one that can move; -1 if there is none. Without limbs
     the first bone that has no parent. chest: the line leads there from the hips. limbs, neck: its `rows` by their
-    numbers. size: the reach of the longest limb. forward, facing: to where its feet and its head point. lifts: how much
-    higher than the lowest one the foot of each leg is, seen from rest, by the legs' numbers.
+    numbers. size: the reach of the longest limb. depth: from the middle of the hips to a hip joint. forward, facing: to
+    where its feet and its head point. lifts: how much higher than the lowest one the foot of each leg is, seen from
+    rest, by the legs' numbers.
     """
 
     def __init__(self, bones: Skeleton, found: Sequence[FoundParts], heads: Sequence[int]) -> None:
@@ -51,6 +52,7 @@ class Body:
         middle, top = (
             g.mean(each or [bones.heads[bone]]) for each, bone in zip(roots, (self.hips, self.chest), strict=True)
         )
+        self.depth = max((dist(root, middle) for root in roots[0]), default=0.0)
         self.aside = g.unit(g.cross(bones.up, self.forward))
         base = bones.heads[self.hips] if self.hips in bones.fixed else middle
         stiff = [k for k, bone in enumerate(self.line) if bone in bones.stiff]

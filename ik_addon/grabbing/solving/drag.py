@@ -1,7 +1,7 @@
 """One step of a drag: layers of style choose turns and a wish, one projection and a triangle a limb make them exact."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import acos, atan2, dist, hypot, radians
+from math import atan2, dist, hypot, inf, radians
 from typing import Literal, NamedTuple
 
 from . import geometry as g
@@ -127,15 +127,6 @@ def grabbed(
     return step.corrected(goal)
 
 
-def _angle_to(root: g.Point, ankle: g.Point, axis: g.Point, far: float) -> float:
-    """By how much an ankle turns about a unit axis through the origin to come so near to a root, or as near as it can:
-    the cosine rule, where the product of both is a wave of the angle."""
-    still = g.dot(root, axis) * g.dot(ankle, axis)
-    cosine, sine = g.dot(root, ankle) - still, g.dot(root, g.cross(axis, ankle))
-    level = (g.dot(root, root) + g.dot(ankle, ankle) - far * far) / 2.0 - still
-    return max(atan2(sine, cosine) - acos(min(level / max(hypot(cosine, sine), 1e-12), 1.0)), 0.0)
-
-
 class _Step:
     """A pose. at: where what is dragged shall be, and `ends` of rows, or `knees`. part: of all turns that are taken.
     feet: from ankle to ball of held ones that may lift their heels. carried: what carries each row. girdles: their
@@ -180,6 +171,7 @@ class _Step:
         body, rows = self.body, self.body.rows
         self.turn, wish = self._turns(self._first_wish())
         line = body.trunk.moves(self.turn)
+        self.floor = self._floor(line)
         for k, row in rows.items():
             self.carried[k] = g.turned(line[row.at], self.girdles.get(k, g.ORIGIN), body.bones.heads[row.girdle])
         balls = {k: (self._center(k), max(_HIPS_FROM * rows[k].reach, rows[k].chord), 0.0) for k in self.ends}
@@ -302,8 +294,10 @@ class _Step:
             lack = begun(away - max(_HEELS_FROM * limb.reach, limb.chord), _EASE_OF_HEELS * body.size)
             if lack > 0.0:
                 axis = g.unit(g.cross(body.bones.up, foot))
-                angle = _angle_to(g.sub(to_root, foot), g.mul(foot, -1.0), axis, away - lack)
-                self.heels[k] = g.turn_by(g.mul(axis, capped(angle, _HEEL) * self.part))
+                root = g.across(g.sub(to_root, foot), axis)
+                turn = turn_towards(g.ORIGIN, g.mul(foot, -1.0), root, lambda _: _HEEL, lack)
+                if g.dot(turn, axis) > 0.0:
+                    self.heels[k] = g.turn_by(g.mul(turn, self.part))
 
     def _shift(self, wish: g.Point, balls: Sequence[Shell]) -> g.Point:
         """Exact: the shift of the hips with which all that is held reaches."""
@@ -313,7 +307,20 @@ class _Step:
         if self.options.hips == "STAY" and self.drag.kind != "HIPS":
             wish, balls = g.ORIGIN, []
         rim = min(_RIM * body.size, dist(self.at, self.drag.start(body)))
-        return held_shift(wish, self._shells(self.placed), balls, body.bones.up, rim)
+        return held_shift(wish, [*self._shells(self.placed), *self.floor], balls, body.bones.up, rim)
+
+    def _floor(self, line: Sequence[g.Move]) -> list[Shell]:
+        """The shifts with which what was above the ground, on which held feet stand, stays there: trunk, neck and head,
+        each as deep below its joints as hips are wide. The ball is so large that it is almost flat."""
+        body, up, heads = self.body, self.body.bones.up, self.body.bones.heads
+        feet = [limb.soles for limb in map(body.limbs.__getitem__, self.placed) if limb.found.kind == "LEG"]
+        above = [body.trunk.top, *(body.neck.points if body.neck and NECK not in self.ends else ())]
+        parts = [*zip(line, (heads[bone] for bone in body.line), strict=True), *((line[-1], at) for at in above)]
+        ground = min((g.dot(heads[bone], up) for soles in feet for bone in soles), default=inf)
+        high = ((g.dot(at, up) - ground, g.dot(g.moved(move, at), up) - ground) for move, at in parts)
+        rises = [min(body.depth, before / 2.0) - now for before, now in high if before > 0.0]
+        far = _BESIDE * body.size
+        return [(g.mul(up, far + max(rises)), far, 0.0)] if rises else []
 
     def _shells(self, limbs: Sequence[int]) -> list[Shell]:
         """The shifts with which each of these reaches; legs the farther as long as their heels may still lift."""
@@ -328,8 +335,9 @@ class _Step:
             most += _LIFT * hypot(*self.feet.get(k, g.ORIGIN)) - self._in_hand(k)
             shells.append((center, most, 0.0 if is_stiff else least))
             if is_stiff:
-                # A large hollow leaves several ways round it. A ball beside it leaves one: where the root was.
-                far = _BESIDE * limb.reach
+                # A large hollow leaves several ways round it. A ball beside it leaves one: where the root was. It does
+                # not rise with a heel: that lifts where the leg is too long to be near its hollow.
+                far, center = _BESIDE * limb.reach, g.sub(limb.end, g.moved(self.carried[k], limb.root))
                 shells.append((g.add(center, g.mul(limb.along, -far - least)), far, 0.0))
         return shells
 

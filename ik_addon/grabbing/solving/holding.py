@@ -35,11 +35,12 @@ def held_shift(
         rim = min(rim, *(radius / 2.0 for _, radius, _ in balls))
         if deep < rim:
             # What they have in common is a lens: as deep as that, and as wide as its root, which has an infinite slope.
-            part = 1.0 - (1.0 - deep / rim) ** 2
-            wish = g.between(nearest, _nearest(wish, reached), part)
+            part, inner = 1.0 - (1.0 - deep / rim) ** 2, _nearest(wish, reached)
+            wish = g.between(nearest, inner, part)
             for center, _, least in balls:
                 away = g.sub(wish, center)
-                wish = g.add(center, g.mul(g.unit(away), max(hypot(*away), least)))
+                # Out of the hollow, unless what is held brings it there.
+                wish = g.add(center, g.mul(g.unit(away), max(hypot(*away), min(least, dist(inner, center)))))
     return _nearest(wish, reached)
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from math import atan2, copysign, cos, dist, hypot, pi, radians, sin, sqrt, tau
+from math import atan2, copysign, cos, dist, hypot, inf, pi, radians, sin, sqrt, tau
 from typing import NamedTuple
 
 from . import geometry as g
 from .limits import largest_part, nearest_swivel
 from .skeleton import Skeleton, point
+from .trunk import turn_towards
 
 _STRAIGHT, _FLAT = 2.5e-4, 0.1
 """A row that bulges by less of its length has no plane of its own; nor has a direction that is so much along it."""
@@ -142,6 +143,13 @@ class Arc(Row):
         bent = sum(atan2(hypot(*g.cross(u, v)), g.dot(u, v)) for u, v in pairwise(flat))
         step = bent / _SAMPLES
         return max((-step * k for k in range(_SAMPLES + 1)), key=lambda bend: hypot(*self._chord(bend)))
+
+    def _aimed(self, plane: g.Turn, away: g.Point) -> tuple[g.Turn, float]:
+        """One that only swings is not turned to what is straight behind it: there the way round goes round at once."""
+        if self.reach > self.near:
+            return super()._aimed(plane, away)
+        start = g.mul(g.rotate(plane, self.along), self.chord)
+        return g.times(g.turn_by(turn_towards(g.ORIGIN, start, away, lambda _: inf)), plane), 0.0
 
     def gazing(self, facing: g.Point, goal: g.Point) -> dict[int, g.Move]:
         """A neck turns half of the way, and its head, which faces so, to a goal, or as far that way as it can."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .clip import UP, LegMotion, across, applied, directions, mean_turn, turns_between
-from .curves import extent, frames_in, highest, lowest, runs, slope, smooth
+from .curves import extent, frames_in, highest, lowest, quantile, runs, slope, smooth
 from .exact import is_planted, pivot_near, stand_exactly
 from .options import (
     BEHIND,
@@ -101,7 +101,7 @@ def sole_of(clip: LegMotion, points: np.ndarray | None = None) -> HeelAndBall:
     depths = np.zeros(clip.leg_count) if clip.soles is None else clip.soles.copy()
     for leg, skin in enumerate(clip.skins):
         if skin is not None:
-            depths[leg] = np.median((heights[leg] - skin[..., 2].min(axis=0))[still[leg]])
+            depths[leg] = quantile((heights[leg] - skin[..., 2].min(axis=0))[still[leg]])
     return replace(found, floors=floors, depths=depths)
 
 
@@ -116,13 +116,13 @@ def point_soles(clip: LegMotion) -> HeelAndBall:
 def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
     """(2, 3), one foot's heel and ball in its own space, as frames show them in which it stands."""
     ankles, balls, to_own = clip.ankles[leg, still], clip.balls[leg, still], clip.feet[leg, still].swapaxes(1, 2)
-    ball = np.median(applied(to_own, balls - ankles), axis=0)
+    ball = quantile(applied(to_own, balls - ankles))
     ahead = (balls - ankles) * (1.0, 1.0, 0.0)
-    if np.median(np.linalg.norm(ahead, axis=1)) < POINT_FOOT * clip.size:
+    if quantile(np.linalg.norm(ahead, axis=1)) < POINT_FOOT * clip.size:
         return np.array((ball, ball))
     heels = ankles - HEEL_BEHIND * ahead
     heels[:, 2] = balls[:, 2]
-    heel = np.median(applied(to_own, heels - ankles), axis=0)
+    heel = quantile(applied(to_own, heels - ankles))
     return np.array((pivot_near(clip, leg, heel) if is_planted(clip) else heel, ball))
 
 
@@ -131,7 +131,7 @@ def _still_frames(clip: LegMotion, leg: int, lying: np.ndarray) -> np.ndarray:
     ankles, balls = clip.ankles[leg], clip.balls[leg]
     speeds = np.maximum(*(np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=1) for way in (ankles, balls)))
     heights = ankles[:, 2] + balls[:, 2]
-    restlessness = speeds / (np.median(speeds) + 1e-9 * clip.size)
+    restlessness = speeds / (quantile(speeds) + 1e-9 * clip.size)
     restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
     # Feet of a body that lies are still and low, and show no sole.
     order = np.lexsort((restlessness, lying))
@@ -210,7 +210,7 @@ def stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, in
         drift = inner @ resting / (inner @ inner)
         drift *= min(1.0, FASTEST_STAND / max(np.linalg.norm(drift) * fps, FASTEST_STAND))
     away = np.linalg.norm(way - resting.mean(axis=0) - times[:, None] * drift, axis=1)
-    lifted = way[:, 2] - np.percentile(resting[:, 2], 25) > lift
+    lifted = way[:, 2] - quantile(resting[:, 2], 0.25) > lift
     gone = lifted | (away > RADIUS + min(RADIUS, away[start : end + 1].max()))
     while start < end and lifted[start]:
         start += 1
@@ -249,7 +249,7 @@ def split_slides(contacts: np.ndarray, places: np.ndarray, options: Options, fps
         for way, contact in zip(ways, own, strict=True)
     ]
     slides = [extent(way[first : last + 1]) for way, contact in pairs for first, last in runs(contact)]
-    usual = float(np.clip(SLIDES * np.median(slides), *SLIDE_RANGE)) if slides else 0.0
+    usual = float(np.clip(SLIDES * quantile(np.array(slides)), *SLIDE_RANGE)) if slides else 0.0
     for way, contact in pairs:
         _split(contact, way, options.slide or usual, fps)
         _drop_short(contact, fps)

@@ -96,8 +96,12 @@ class Sum:
         return np.unique([(bump.start, bump.first, bump.last, bump.end) for bump in self.bumps])
 
 
-def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> tuple[float, float, float, float]:
-    """Start, first, last and end (see `Bump`) of a correction at a frame.
+Span = tuple[float, float, float, float]
+"""Start, first, last and end of a correction, see `Bump`."""
+
+
+def span_of(frame: float, stances: Sequence[tuple[int, int]], fade: float) -> Span:
+    """The span of a correction at a frame.
 
     stances: first and last frames of a foot's: in one of them it is that of the whole stance, in the air it fades to
     those beside it. Where there is none on that side it fades over so many frames.

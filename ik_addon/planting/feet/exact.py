@@ -3,7 +3,7 @@
 import numpy as np
 
 from .clip import LegMotion
-from .curves import runs
+from .curves import quantile, runs
 from .options import EXACT
 
 _TURNS, _FEWEST = 10.0, 3
@@ -34,7 +34,7 @@ def stand_exactly(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
         way, own = ways[index] / clip.size, found[index]
         for first, last in runs(steps[index] <= EXACT):
             span = slice(first, last + 2)
-            own[span] |= np.linalg.norm(way[span] - np.median(way[span], axis=0), axis=-1) <= most
+            own[span] |= np.linalg.norm(way[span] - quantile(way[span]), axis=-1) <= most
         for first, last in runs(own):
             own[first : last + 1] = last > first
     return found
@@ -43,7 +43,7 @@ def stand_exactly(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
 def _rounding(clip: LegMotion) -> float:
     """How far rounding moves what stands exactly in a clip, leg lengths."""
     steps = np.linalg.norm(np.diff((clip.ankles, clip.balls), axis=-2), axis=-1) / clip.size
-    return float(np.clip(_NOISE * np.median(steps[steps <= EXACT]), _ROUNDING, EXACT))
+    return float(np.clip(_NOISE * quantile(steps[steps <= EXACT]), _ROUNDING, EXACT))
 
 
 def pivot_near(clip: LegMotion, leg: int, point: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .clip import LegMotion
 from .contacts import HeelAndBall
-from .curves import cubic_at, windows_in
+from .curves import cubic_at, held, quantile, windows_in
 from .options import POINT_FOOT
 
 RATE = 30.0
@@ -37,10 +37,10 @@ class Samples:
 
     def _ahead(self, leg: int, foot: np.ndarray) -> np.ndarray:
         """Where a foot points; that of a point foot against the way in which it is drawn below the hips."""
-        if np.median(np.linalg.norm(foot, axis=-1)) >= POINT_FOOT:
+        if quantile(np.linalg.norm(foot, axis=-1)) >= POINT_FOOT:
             return foot
         heights = self.points[leg, 1, :, 2]
-        low = heights <= np.median(heights)
+        low = heights <= quantile(heights)
         return np.broadcast_to(-self._relative[leg, 1][low].mean(axis=0), foot.shape)
 
     def at_rest(self) -> np.ndarray:
@@ -87,7 +87,7 @@ class Samples:
 
 def windows(features: np.ndarray) -> np.ndarray:
     """Features (legs, 2, n, k) with those of the samples around each: (legs, 2, n, k * (2 TAPS + 1))."""
-    seen = windows_in(_held(features, TAPS, axis=-2), 2 * TAPS + 1, -2)
+    seen = windows_in(held(features, TAPS, TAPS, axis=-2), 2 * TAPS + 1, -2)
     return seen.reshape(*seen.shape[:-2], -1)
 
 
@@ -98,7 +98,7 @@ def rates(values: np.ndarray) -> np.ndarray:
 
 def around(values: np.ndarray, half: int, of) -> np.ndarray:
     """The least, largest … of the values (..., n) within `half` samples to either side."""
-    return of(windows_in(_held(values, half, axis=-1), 2 * half + 1, -1), axis=-1)
+    return of(windows_in(held(values, half, half, axis=-1), 2 * half + 1, -1), axis=-1)
 
 
 def _times(clip: LegMotion) -> np.ndarray:
@@ -113,14 +113,8 @@ def _sampled(values: np.ndarray, times: np.ndarray, fps: float) -> np.ndarray:
     """
     half = max(1, round(0.5 * fps / RATE)) if fps > 1.5 * RATE else 0
     if half:
-        values = windows_in(_held(values, half, axis=-2), 2 * half + 1, -2).mean(axis=-1)
-    return np.moveaxis(cubic_at(np.moveaxis(values, -2, 0), times), 0, -2)
-
-
-def _held(values: np.ndarray, half: int, axis: int) -> np.ndarray:
-    ends = (np.take(values, [end], axis=axis).repeat(half, axis=axis) for end in (0, -1))
-    before, after = ends
-    return np.concatenate((before, values, after), axis=axis)
+        values = windows_in(held(values, half, half, axis=-2), 2 * half + 1, -2).mean(axis=-1)
+    return np.swapaxes(cubic_at(np.swapaxes(values, -2, 0), times), 0, -2)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

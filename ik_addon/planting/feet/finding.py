@@ -17,7 +17,7 @@ import numpy as np
 
 from .clip import LegMotion
 from .contacts import BALL, HeelAndBall, sole_of, split_slides, stay
-from .curves import frames_in, lowest, runs, slope
+from .curves import frames_in, held, lowest, quantile, runs, slope, windows_in
 from .features import RATE, Samples, rates, windows
 from .loops import cycles_around, own_frames, unrolled
 from .options import FLOOR_TIME, LIFT, LOW, SHORTEST_GAP, SLOPE_TIME, Options
@@ -87,7 +87,7 @@ def _sweep(clip: LegMotion, sole: HeelAndBall) -> float:
     ways, heights = (balls - clip.hips.mean(axis=0) / clip.size)[..., :2], balls[..., 2]
     speeds = np.linalg.norm(np.gradient(ways, axis=1), axis=-1) * clip.fps
     low = heights <= heights.min(axis=1, keepdims=True) + LOW
-    return float(np.median([np.median(own[touches]) for own, touches in zip(speeds, low, strict=True)]))
+    return float(quantile(np.array([quantile(own[touches]) for own, touches in zip(speeds, low, strict=True)])))
 
 
 def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
@@ -107,7 +107,7 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
     seen = over_ground(clip, ground * clip.size)
     places = sole.places(seen.ankles, seen.feet) / clip.size
     speeds = np.linalg.norm(slope(places, clip.fps, SLOPE_TIME, axis=2)[..., :2], axis=-1)
-    if touching.any() and np.median(speeds[touching]) < _TO_AND_FRO:
+    if touching.any() and quantile(speeds[touching]) < _TO_AND_FRO:
         for leg, point in np.ndindex(touching.shape[:2]):
             touching[leg, point] = _rests(touching[leg, point], places[leg, point], LIFT[point], clip.fps)
     split_slides(touching, places, options, clip.fps)
@@ -131,8 +131,8 @@ def judged(samples: Samples, of: dict[str, Network]) -> tuple[np.ndarray, np.nda
 
 def said(network: Network, features: np.ndarray) -> np.ndarray:
     """What a network with one layer of units says of features (..., k): logits (...)."""
-    units = np.tanh(features @ network["weights"].astype(float) + network["biases"])
-    return units @ network["sums"].astype(float) + network["bias"]
+    units = np.tanh(features @ network["weights"] + network["biases"])
+    return units @ network["sums"] + network["bias"]
 
 
 def likely(scores: np.ndarray) -> np.ndarray:
@@ -147,8 +147,7 @@ def shared_velocity(velocities: np.ndarray, probability: np.ndarray) -> np.ndarr
 
     def mean(weights: np.ndarray) -> np.ndarray:
         sums = np.concatenate(((weights[..., None] * velocities).sum((0, 1)), weights.sum((0, 1))[:, None]), axis=1)
-        padded = np.pad(sums, ((half, half), (0, 0)), mode="edge")
-        smooth = np.stack([np.convolve(own, window, "valid") for own in padded.T], axis=1)
+        smooth = windows_in(held(sums, half, half), 2 * half + 1) @ window
         return smooth[:, :2] / (smooth[:, 2:] + 1e-3)
 
     weights = np.clip(probability - _PROBABLE, 0.0, 1.0) ** 2
@@ -160,7 +159,7 @@ def shared_velocity(velocities: np.ndarray, probability: np.ndarray) -> np.ndarr
 def networks() -> dict[str, Network]:
     """The trained networks, as they are shipped."""
     with np.load(BytesIO(get_data(__package__, "networks.npz") or b"")) as kept:
-        return packed(dict(kept))
+        return packed({name: array.astype(float) for name, array in kept.items()})
 
 
 def packed(arrays: dict[str, np.ndarray]) -> dict[str, Network]:

@@ -36,7 +36,7 @@ def seam_of(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
     gaps, _ = _seam(clip)
     # Its last frame is the first one again, or comes before it: whichever fits all legs better.
     own = gaps[gaps.max(axis=(1, 2)).argmin()]
-    beside = _beside(np.stack([getattr(clip, name) for name in _POINTS]))
+    beside = _beside(_ends(clip))
     speeds = np.linalg.norm(beside[:, :, 0] - beside[:, :, 1], axis=-1) * clip.fps
     return own.max(axis=0) / clip.size, speeds.max(axis=0) / clip.size
 
@@ -44,11 +44,17 @@ def seam_of(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
 def _seam(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
     """What is left at the seam of a clip, but for the way that it goes, if its last frame is the first one again, and
     if it comes before it: (2, joints, legs), distances. And the steps beside it: (joints, legs, 2, 3)."""
-    way = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
-    points = np.stack([getattr(clip, name) for name in _POINTS]) - way
+    points = _ends(clip)
+    points = points - points[0].mean(axis=0) * (1.0, 1.0, 0.0)
     beside = _beside(points)
     over = points[:, :, 0] - points[:, :, -1]
     return np.linalg.norm((over, over - beside.mean(axis=2)), axis=-1), beside
+
+
+def _ends(clip: LegMotion) -> np.ndarray:
+    """The joints (joints, legs, 4, 3) of a clip, hips first, at its first two frames and its last two."""
+    one = min(1, clip.frame_count - 1)
+    return np.stack([getattr(clip, name)[:, [0, one, -1 - one, -1]] for name in _POINTS])
 
 
 def _beside(points: np.ndarray) -> np.ndarray:

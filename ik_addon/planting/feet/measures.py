@@ -5,9 +5,10 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 
 import numpy as np
 
+from ...solvers.arrays import components_first, cross, dot, length
 from .clip import LegMotion
-from .contacts import BALL, HEEL, Ground, HeelAndBall, floors_below, sole_of
-from .curves import extent, frames_in, runs, slope
+from .contacts import BALL, Ground, HeelAndBall, floors_below, sole_of
+from .curves import extent, frames_in, quantile, runs, slope
 from .loops import seam_of
 from .options import LOW, SLOPE_TIME
 
@@ -59,7 +60,19 @@ def measured(
     places = sole.places(clip.ankles, clip.feet)
     floors = floors_below(sole, places, heights) / clip.size
     places = places / clip.size
-    found = [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
+    speeds = np.linalg.norm(slope(places, clip.fps, SLOPE_TIME, axis=2)[..., :2], axis=-1)
+    over, pops, inside = places[..., 2] - floors, knee_pops(clip), frames_in(SLOPE_TIME, clip.fps)
+    bending = slope(_bends(clip).T, clip.fps, SLOPE_TIME)
+    sudden = quantile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 0.99)
+    found = [
+        _of_points(*own, inside)
+        | {
+            "knee_speed": float(np.abs(bending[:, leg]).max()),
+            "knee_acceleration": float(sudden[leg]),
+            "knee_pops": len(pops[leg]),
+        }
+        for leg, own in enumerate(zip(places, speeds, over, contacts, strict=True))
+    ]
     for leg, skin in enumerate(clip.skins):
         if skin is not None:
             found[leg] |= _of_skin(clip, leg, skin, sole, contacts[leg].any(axis=0), heights)
@@ -107,13 +120,16 @@ def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> l
     return found
 
 
-def knee_pops(clip: LegMotion, leg: int) -> list[tuple[int, int]]:
-    """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
-    pops: list[tuple[int, int]] = []
-    for first, last in runs(np.abs(unexpected(_bends(clip, leg), clip.fps)) > POP):
-        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
-        pops.append((pops.pop()[0] if joins else first, last))
-    return pops
+def knee_pops(clip: LegMotion) -> list[list[tuple[int, int]]]:
+    """Of each leg the first and the last frame of each pop of its knee, at which it bends as no smooth motion does."""
+    found = []
+    for jumps in np.abs(unexpected(_bends(clip), clip.fps)) > POP:
+        pops: list[tuple[int, int]] = []
+        for first, last in runs(jumps):
+            joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
+            pops.append((pops.pop()[0] if joins else first, last))
+        found.append(pops)
+    return found
 
 
 def unexpected(bends: np.ndarray, fps: float) -> np.ndarray:
@@ -128,29 +144,27 @@ def unexpected(bends: np.ndarray, fps: float) -> np.ndarray:
     return found
 
 
-def new_pops(before: LegMotion, after: LegMotion, leg: int) -> list[tuple[int, int]]:
-    """The pops of a knee that it did not have before."""
-    old = knee_pops(before, leg)
-    return [pop for pop in knee_pops(after, leg) if not any(pop[0] <= last and first <= pop[1] for first, last in old)]
+def new_pops(before: LegMotion, after: LegMotion) -> list[list[tuple[int, int]]]:
+    """Of each leg the pops of its knee that it did not have before."""
+    return [
+        [pop for pop in new if not any(pop[0] <= last and first <= pop[1] for first, last in old)]
+        for old, new in zip(knee_pops(before), knee_pops(after), strict=True)
+    ]
 
 
-def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:
-    speeds = np.linalg.norm(slope(ways, clip.fps, SLOPE_TIME, axis=1)[..., :2], axis=-1)
-    over = ways[..., 2] - floors
-    stands = contacts.any(axis=0)
-    lowest = np.where(contacts, over, np.inf).min(axis=0)
-    bends = _bends(clip, leg)
-    bending = slope(bends, clip.fps, SLOPE_TIME)
+def _of_points(
+    ways: np.ndarray, speeds: np.ndarray, over: np.ndarray, contacts: np.ndarray, half: int
+) -> dict[str, float]:
+    """half: see `_inside`."""
+    stands, lowest = contacts.any(axis=0), np.where(contacts, over, np.inf).min(axis=0)
+    heels, balls = over
     return {
         "slide": max((extent(ways[point, first : last + 1]) for point, first, last in _locks(contacts)), default=0.0),
-        "skating": float(((over[BALL] < LOW) & (speeds[BALL] > SKATING)).mean()),
-        "skating_speed": float(speeds[_inside(contacts, frames_in(SLOPE_TIME, clip.fps))].max(initial=0.0)),
+        "skating": float(((balls < LOW) & (speeds[BALL] > SKATING)).mean()),
+        "skating_speed": float(speeds[_inside(contacts, half)].max(initial=0.0)),
         "floating": float(np.maximum(lowest[stands], 0.0).mean()) if stands.any() else 0.0,
         "sunken": float(np.maximum(-over, 0.0).max()),
-        "tiptoe": float((over[HEEL][stands] - over[BALL][stands] > LOW).mean()) if stands.any() else 0.0,
-        "knee_speed": float(np.abs(bending).max()),
-        "knee_acceleration": float(np.percentile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 99.0)),
-        "knee_pops": len(knee_pops(clip, leg)),
+        "tiptoe": float((heels[stands] - balls[stands] > LOW).mean()) if stands.any() else 0.0,
     }
 
 
@@ -179,8 +193,7 @@ def _inside(contacts: np.ndarray, half: int) -> np.ndarray:
     return inside
 
 
-def _bends(clip: LegMotion, leg: int) -> np.ndarray:
-    """How far a knee is bent at each frame, radians."""
-    thigh, shin = clip.knees[leg] - clip.hips[leg], clip.ankles[leg] - clip.knees[leg]
-    sine = np.linalg.norm(np.cross(thigh, shin), axis=-1)
-    return np.arctan2(sine, np.sum(thigh * shin, axis=-1))
+def _bends(clip: LegMotion) -> np.ndarray:
+    """(legs, T), how far knees are bent, radians."""
+    thigh, shin = map(components_first, (clip.knees - clip.hips, clip.ankles - clip.knees))
+    return np.arctan2(length(cross(thigh, shin)), dot(thigh, shin))

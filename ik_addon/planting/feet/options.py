@@ -6,7 +6,10 @@ the best dozen found contacts equally well (mean F1 within 0.006), so none of th
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import inf
 from typing import Any, Literal
+
+from ...solvers.vectors import finite_number
 
 ADDED_SPEED = 0.6
 """Speed that a blend may add to a foot: blends take longer for larger corrections."""
@@ -120,6 +123,12 @@ class Options:
     added_speed: float = ADDED_SPEED
     added_turn: float = ADDED_TURN
     limits: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, (default, said) in SHOWN.items():
+            if isinstance(default, float):
+                most = said.get("max", inf)
+                finite_number(getattr(self, name), "the option", name, least=said.get("min", -inf), most=most)
 
     @classmethod
     def known(cls, settings: Mapping[str, Any]) -> "Options":

@@ -21,6 +21,7 @@ from ...bake.few_keys import (
     smooth_curve,
     stretches,
 )
+from ...solvers.vectors import finite_number
 from .clip import knees_from
 from .contacts import BALL, HEEL
 
@@ -48,6 +49,10 @@ class KeyOptions:
     rotation: float = 0.026179938779914945
     still: float = 1e-4
     align: str = "CONTROL"
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "rotation", "still"):
+            finite_number(getattr(self, name), "the option", name, least=0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .clip import LegMotion
 from .contacts import BALL, HEEL, LEGS_OF_INSECTS, LYING, HeelAndBall, lies
-from .curves import frames_in, lowest, runs, slope
+from .curves import frames_in, lowest, quantile, runs, slope
 from .options import SHORTEST_GAP, SLOPE_TIME, SLOW
 
 OFF_FLOOR, ON_FLOOR, ALIKE, WITH_HIPS = 0.12, 0.06, 0.08, 0.75
@@ -66,7 +66,7 @@ def held_up(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
         floor = np.maximum(np.minimum(others, own), np.maximum(lowest(own, reach, 0), lowest(own, 0, reach)))
         speed = np.linalg.norm(slope(places[leg, BALL], clip.fps, SLOPE_TIME), axis=1)
         for first, last in runs(own - floor > RAISED):
-            held[leg, first : last + 1] = np.median(speed[first : last + 1]) > SLOW / 4.0
+            held[leg, first : last + 1] = quantile(speed[first : last + 1]) > SLOW / 4.0
     return held
 
 

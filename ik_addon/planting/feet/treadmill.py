@@ -7,7 +7,7 @@ import numpy as np
 from .anchors import settled
 from .clip import LegMotion, applied
 from .contacts import HeelAndBall, sole_of, split_slides
-from .curves import extent, middle_of, runs, slope
+from .curves import extent, middle_of, quantile, runs, slope
 from .finding import contacts_of
 from .options import CREEPING, FASTEST_STAND, SKATING, SLIDE_RANGE, SLIDING, SLOPE_TIME, Options
 from .planning import FootPlan, Ground
@@ -151,7 +151,7 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
                 _keep_rests(own, places[leg, point], rates, options.slide or SLIDE_RANGE[0])
                 own &= rates <= SLIDING
             for first, last in runs(own):
-                if np.median(rates[first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
+                if quantile(rates[first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
                     own[first : last + 1] = False
         # A foot slides as a whole, unless it turns about the point that stays.
         touching &= ~((felt & ~touching)[:, ::-1] & (speeds > CREEPING))

@@ -205,6 +205,7 @@ def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: n
 def _entries(seen: FeetSeen) -> list[dict]:
     legs, frames, clip, before, contacts = seen.legs, seen.frames, seen.clip, seen.before, seen.contacts
     figures = compared(clip, before, seen.sole, contacts, seen.standing.heights)
+    pops = knee_pops(clip)
     return [
         {
             "armature": seen.ob.name,
@@ -215,7 +216,7 @@ def _entries(seen: FeetSeen) -> list[dict]:
             "ground_speed": float(np.linalg.norm(seen.standing.velocity)),
             "contacts": sum(len(runs(mask)) for mask in contacts[k]),
             "slide_frames": worst and [frames[row] for row in worst],
-            "pop_frames": [[frames[row] for row in pop] for pop in knee_pops(clip, k)],
+            "pop_frames": [[frames[row] for row in pop] for pop in pops[k]],
             "before": figures[k][0],
             "after": figures[k][1],
         }

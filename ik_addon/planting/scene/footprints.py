@@ -11,7 +11,7 @@ from ...authoring.placing import controls_home
 from ...rig.data.records import Footprint, footprint_of, new_footprint
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, Stance, anchors_in, moved, stances_of
-from ..feet.clip import UP, LegMotion, directions
+from ..feet.clip import LegMotion, directions
 from ..feet.contacts import BALL, HEEL, HeelAndBall
 
 _NAMES = {"L": "Footprint Left", "R": "Footprint Right", "": "Footprint"}
@@ -70,7 +70,7 @@ def base_of(stance: Stance, sole: HeelAndBall, feet: np.ndarray) -> Matrix:
         along = sole.points[stance.leg, BALL] - sole.points[stance.leg, HEEL]
         ahead = (feet[stance.first : stance.last + 1] @ along).mean(axis=0) * (1.0, 1.0, 0.0)
     ahead = directions(ahead)
-    aside = directions(np.cross(ahead, UP))
+    aside = directions(np.array((ahead[1], -ahead[0], 0.0)))
     if aside.any():
         base[:3, :3] = np.column_stack((aside, ahead, np.cross(aside, ahead)))
     return Matrix(base)
@@ -82,7 +82,7 @@ def edited(
     """Anchors moved as the user has moved their footprints. clip, sole: that is planted."""
     stances = []
     for stance in stances_of(anchors):
-        move = _move(tips[stance.leg], stance, frames, base_of(stance, sole, clip.feet[stance.leg]))
+        move = _move(tips[stance.leg], stance, frames, sole, clip.feet[stance.leg])
         if move is not None:
             turn, place = move[:3, :3], stance.place
             stance = moved(stance, turn, turn @ place + move[:3, 3] - place)
@@ -90,10 +90,12 @@ def edited(
     return anchors_in(stances)
 
 
-def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) -> np.ndarray | None:
+def _move(
+    tip: bpy.types.PoseBone, stance: Stance, frames: range, sole: HeelAndBall, feet: np.ndarray
+) -> np.ndarray | None:
     """How the user has moved a stance, in the world; None: it has no footprint, or one that was not moved.
 
-    here: where it is planned now. On a path that was changed what the footprint was moved by goes along.
+    feet: see `base_of`. On a path that was changed what the footprint was moved by goes along.
     """
     ob = footprint_over(tip, frames[stance.first], frames[stance.last])
     if ob is None:
@@ -101,6 +103,7 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range, here: Matrix) 
     now, base = place_of(ob), Matrix(new_footprint(ob).base)
     if np.allclose(now @ base.inverted_safe(), np.eye(4), atol=_UNMOVED):
         return None
+    here = base_of(stance, sole, feet)
     return np.array(here @ base.inverted_safe() @ now @ here.inverted_safe(), float)
 
 

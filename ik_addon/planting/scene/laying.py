@@ -13,7 +13,7 @@ from ...bake.stepping import finish
 from ...rig.blender.rotations import numbers_of, quaternions_of
 from ...solvers.arrays import multiply, quaternions
 from ..feet.clip import turns_by, vectors_of
-from ..feet.corrections import Bump, Sum, given_by_body, short_limbs, span_of
+from ..feet.corrections import Bump, Span, Sum, given_by_body, short_limbs, span_of
 from .control_tracks import KeyedControls, columns_of, frame_of, key_time, numbers_at, track_of, turned, worlds_over
 from .curve_edits import edit_curves
 from .footprints import show_corrected
@@ -92,7 +92,10 @@ def laid_out(
 ) -> tuple[Carried, list[Laid]]:
     """Corrections of controls over their keys as these are; their spans are written into them. clip: its frames."""
     fps = context.scene.render.fps / context.scene.render.fps_base
-    spans = [span_of(own["frame"], controls.stances_of(control, clip), own["fade"] * fps) for control, own in entries]
+    spans = [
+        _within_loop(span_of(own["frame"], controls.stances_of(control, clip), own["fade"] * fps), control, clip)
+        for control, own in entries
+    ]
     ends = np.clip([(start, end) for start, *_, end in spans], clip[0], clip[-1])
     rows = (floor((ends.min() - clip.start) / clip.step) - 1, ceil((ends.max() - clip.start) / clip.step) + 1)
     involved = dict.fromkeys(control for control, _ in entries)
@@ -106,7 +109,26 @@ def laid_out(
     return carried, found
 
 
-def _bump(carried: Carried, control: Control, entry: Mapping, span: tuple[float, float, float, float]) -> Bump:
+def _within_loop(span: Span, control: Control, clip: range) -> Span:
+    """A span that leaves the first and the last frame of a clip as they are where a control ends as it begins: else the
+    loop would open. What stands there, and what moves over the whole clip, goes on as it is."""
+    start, first, last, end = span
+    ends = numbers_at(control, key_time(np.array((clip[0], clip[-1]), float)).tolist())
+    if not np.allclose(*ends, rtol=0.0, atol=_SAME) or not np.isfinite((start, end)).any():
+        return span
+    return (
+        max(start, clip[0]) if first > clip[0] else start,
+        first,
+        last,
+        min(end, clip[-1]) if last < clip[-1] else end,
+    )
+
+
+_SAME = 1e-4
+"""By how much the numbers of a control differ at most that mean the same place."""
+
+
+def _bump(carried: Carried, control: Control, entry: Mapping, span: Span) -> Bump:
     start, first, last, end = span
     step = _NEAR * (last > first)
     at = np.array((first, first + step, last - step, last, entry["frame"]))

@@ -27,6 +27,7 @@ from ...rig.model.limb import known_bones
 from ...rig.pose.reading import SceneReader
 from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
+from ...solvers.vectors import finite_number
 from ..feet.clip import LegMotion, mean_turn
 from ..feet.contacts import find_holds
 from ..feet.curves import runs
@@ -55,8 +56,8 @@ def locked(
     seconds to ease in and out. Comes to the locks with their frames. Raises ChainError that names the bone, with
     nothing changed.
     """
-    ob, scene = tips[0].id_data, context.scene
-    controls = {}
+    ob, scene, controls = tips[0].id_data, context.scene, {}
+    finite_number(blend, "the blend", least=0.0)
     for tip in tips:
         check_held(context, tip, held)
         target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget)

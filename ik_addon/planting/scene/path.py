@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import dist
 
 import bpy
 import numpy as np
 
 from ... import messages
 from ...rig.blender.dependencies import carriers
+from ...rig.model.limb import known_bones
 from ...solvers import ChainError
 from ..feet.along_path import AlongPath, along_path, brought
 from ..feet.clip import applied
@@ -26,6 +26,8 @@ _SPACING = 0.02
 _BASE = "analytic_ik_path_of_clip"
 """Where a curve object keeps the points of the path that it was made as, where the clip's way began and ended, and in
 a last row how far behind its beginning it went."""
+_SHORTEST = 0.1
+"""Leg lengths; a shorter path was drawn by mistake, or is in other units."""
 _SAME = 0.5
 """Leg lengths by which these may be elsewhere: contacts may have been edited."""
 _NEAR = 0.05
@@ -115,13 +117,14 @@ def path_named(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
     return scene.objects.get(name)
 
 
-def check_path(curve: bpy.types.Object, ob: bpy.types.Object) -> None:
-    """Raise ChainError where an armature object cannot walk along an object."""
+def check_path(curve: bpy.types.Object, tips: Sequence[bpy.types.PoseBone]) -> None:
+    """Raise ChainError where an armature object with these legs cannot walk along an object."""
     if curve.type != "CURVE":
         raise ChainError(messages.PATH_NO_CURVE(object=curve.name))
-    points = points_of(curve)[0]
-    if len(points) < 2 or max(dist(points[0][:2], each[:2]) for each in points) <= 0.0:
-        raise ChainError(messages.PATH_WITHOUT_LENGTH(object=curve.name))
+    ob, length = tips[0].id_data, np.linalg.norm(np.diff(points_of(curve)[0][:, :2], axis=0), axis=1).sum()
+    leg = ob.matrix_world.median_scale * max(sum(bone.bone.length for bone in known_bones(tip)) for tip in tips)
+    if length < _SHORTEST * leg:
+        raise ChainError(messages.PATH_TOO_SHORT(object=curve.name, length=length, leg=leg))
     if any(owner == ob for owner, _ in carriers(curve, "")):
         raise ChainError(messages.PATH_ON_BODY(object=curve.name, armature=ob.name))
 

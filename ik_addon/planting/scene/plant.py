@@ -1,7 +1,7 @@
 """Plant Feet on a level, a mesh or along a curve: read, find contacts, plan, place, key."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -11,6 +11,7 @@ from mathutils.bvhtree import BVHTree
 from ... import messages
 from ...authoring.clip_tracks import ClipTracks
 from ...authoring.fk_frames import checked_controls
+from ...authoring.placing import Control
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.clips import Clip
@@ -19,6 +20,7 @@ from ...rig.data.settings import set_to
 from ...rig.data.undoing import all_or_nothing
 from ...rig.live.state import unseen
 from ...solvers import ChainError
+from ...solvers.vectors import finite_number
 from ..feet import contacts
 from ..feet.anchors import Anchors
 from ..feet.judging import stands_already, worse_by
@@ -36,7 +38,7 @@ from .riders import Riders, riders_of, staying
 from .simplify import with_edits
 from .skin import Skins
 from .sources import keep_settings, keep_unkeyed, kept_settings, kept_unkeyed, source_playing
-from .writing import body_keys, controls_placed, write_plan
+from .writing import body_keys, controls_placed, keyed_of, let_repeat, repeats, write_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,9 @@ class Ground:
     kind: str = "CAPTURED"
     height: float = 0.0
     ob: bpy.types.Object | None = None
+
+    def __post_init__(self) -> None:
+        finite_number(self.height, "the ground's height")
 
     def heights(self, context: bpy.types.Context) -> contacts.Ground | None:
         """The height below any point; None as captured. Raises ChainError where the object is no ground."""
@@ -110,7 +115,7 @@ def planted(
     check_limbs(tips, frames)
     heights = ground.heights(context)
     if path is not None:
-        check_path(path, ob)
+        check_path(path, tips)
     owners = [control.ob for own in checked_controls(tips, frames).values() for control in own]
     is_elsewhere = path is not None or bool((kept_settings(ob) or {}).get("path"))
     owners += separate_controls(ob) if is_elsewhere else []
@@ -124,8 +129,8 @@ def planted(
         placed = [each for own in controls.values() for each in own]
         riders = riders_of(carrier, tips, placed, kept_unkeyed(ob)) if is_elsewhere else None
         reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
+        is_cyclic = path is None and repeats(carrier)
         capture, rows = yield from part_of(reading, 0, 2)
-        context.view_layer.update()
         stage, seen = _stage_of(capture, tips, frames, options, heights), []
         way = walk_along(stage, path, options, riders, rows) if path is not None else None
         stage = way.stage if way else stage
@@ -155,6 +160,9 @@ def planted(
             if falls.any():
                 made = lowered(stage.clip, made, falls)
                 write(made)
+            if is_cyclic:
+                poles = (controls[tip][1] for tip in tips)
+                let_repeat([Control(ob, carrier.name), *keyed_of(tips, controls, capture), *poles])
             key_contacts(tips, made.contacts, frames)
             if riders:
                 keep_unkeyed(ob, riders.unkeyed)
@@ -169,11 +177,12 @@ def planted(
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, stage.seen, stage.sole)
-        # Controls stand where they were put last; back to what is keyed here.
-        scene = context.scene
-        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        if skins is None:
+            # Controls stand where they were put last; back to what is keyed here, once for several clips.
+            scene = context.scene
+            scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
-        return report_of(tips, carrier, stage, after, made, frames, figures)
+        return report_of(tips, carrier, stage, after, made, frames, figures, is_cyclic, options.body)
 
 
 plant = at_once(planted)
@@ -216,7 +225,7 @@ def planted_and_kept(
     steps = planted(context, tips, frames, options, ground, footprints, path, skins)
     report = yield from with_edits(context, tips[0].id_data, steps)
     settings = {
-        **asdict(options),
+        **vars(options),
         "tips": [tip.name for tip in tips],
         "frames": [frames.start, frames.stop, frames.step],
         "ground": ground.kind,

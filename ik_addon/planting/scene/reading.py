@@ -545,6 +545,8 @@ def in_two_links(points: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
 
 _LONGEST_FOOT = 0.6
 """Of a foot, part of its leg: importers put the tails of bones without a child anywhere."""
+_UP = 0.5
+"""Sine of the angle at which a bone goes up from the ankle that does not lie along a foot."""
 
 
 def ball_of(
@@ -564,12 +566,13 @@ def ball_of(
     if foot is None:
         return None, skin_below(ob, hip, bones[-1].bone, end)
     ankle = foot.bone.head_local
-    ball, leg = toe_joint(foot), (hip.head_local - ankle).length
-    if foot.parent != bones[-1] and (ball - ankle).length < POINT_FOOT * leg:
+    ball, up = toe_joint(foot), hip.head_local - ankle
+    leg, is_up = up.length, (ball - ankle).dot(up) > _UP * (ball - ankle).length * up.length
+    if is_up or (foot.parent != bones[-1] and (ball - ankle).length < POINT_FOOT * leg):
         line, thigh = end - joints[0], joints[1] - joints[0]
         bend = thigh - line * (line.dot(thigh) / (line.length_squared or 1.0))
         length = sum((b - a).length for a, b in pairwise(joints))
-        ball = ball_on_skin(ob, foot.bone, axis_nearest(hip.head_local - ankle), bend, length) or ball
+        ball = ball_on_skin(ob, foot.bone, axis_nearest(up), bend, length, is_up) or (ankle if is_up else ball)
     if (ball - ankle).length > _LONGEST_FOOT * leg:
         ball = ankle
     return np.array(foot.bone.matrix_local.inverted_safe() @ ball, float), skin_below(ob, hip, foot.bone, ball)

@@ -8,9 +8,11 @@ import numpy as np
 from ...rig.blender.file_memory import last, remember
 from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion
+from ..feet.loops import period_of
 from ..feet.measures import compared, new_pops, same_sole
+from ..feet.paths import carried_over
 from ..feet.planning import FootPlan
-from ..feet.treadmill import Stage
+from ..feet.treadmill import SLOWEST_BELT, Stage, way_a_second
 
 _POINTS = ("HEEL", "BALL")
 
@@ -28,14 +30,15 @@ def report_of(
     plan: FootPlan,
     frames: range,
     path: dict | None,
+    is_cyclic: bool,
+    follows: float,
 ) -> dict:
     """The report of a plan. stage: the clip that was planted. after: the legs as they are solved now. path: figures of
-    what it walks along."""
-    before, ground = stage.clip, stage.ground
-    seen = ground.seen_from(after)
+    what it walks along. is_cyclic: it goes on beyond its keys. follows: how much the body is to follow the feet."""
+    before, ground, chains = stage.clip, stage.ground, []
+    seen, shifts = ground.seen_from(after), _moves(stage, plan.shifts, follows)
     figures = compared(seen, stage.seen, same_sole(seen, stage.sole), plan.contacts, ground.heights)
-    chains = []
-    for k, tip in enumerate(tips):
+    for k, (tip, pops) in enumerate(zip(tips, new_pops(before, after), strict=True)):
         locks = [lock for lock in plan.locks if lock.leg == k]
         chains.append(
             {
@@ -48,7 +51,7 @@ def report_of(
                 ],
                 "slide_before": figures[k][0]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[k][1]["slide"] * float(before.reaches[k]),
-                "pop_frames": [[frames[row] for row in pop] for pop in new_pops(before, after, k)],
+                "pop_frames": [[frames[row] for row in pop] for pop in pops],
                 "before": figures[k][0],
                 "after": figures[k][1],
             }
@@ -61,9 +64,22 @@ def report_of(
         "ground_speed": float(np.linalg.norm(ground.velocity)),
         "ground_velocity": ground.velocity.tolist(),
         "chains": chains,
-        "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
-        "body_frame": frames[int(np.linalg.norm(plan.shifts, axis=1).argmax())],
+        "body_shift": float(shifts.max()),
+        "body_frame": frames[int(shifts.argmax())],
+        "loop_jump": 0.0 if path or is_cyclic else _jump(before),
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
         "path": path,
     }
     return remember("plant", report)
+
+
+def _moves(stage: Stage, shifts: np.ndarray, follows: float) -> np.ndarray:
+    """(T,), how far a body goes by its shifts (T, 3), but for what it goes up and down with the ground."""
+    carried = carried_over(stage.seen, stage.sole, stage.ground.heights).ankles - stage.seen.ankles
+    return np.linalg.norm(shifts - follows * carried.mean(axis=0), axis=1)
+
+
+def _jump(clip: LegMotion) -> float:
+    """How far a loop that travels jumps back; 0 of other clips."""
+    way = float(np.linalg.norm(way_a_second(clip))) * (clip.frame_count - 1) / clip.fps
+    return way if way > SLOWEST_BELT * clip.size and period_of(clip) else 0.0

@@ -78,11 +78,13 @@ def skin_of_foot(ob: bpy.types.Object, foot: str, leg: float) -> FootSkin | None
     return FootSkin(names, weights / weights.sum(axis=1, keepdims=True), rests)
 
 
-def ball_on_skin(ob: bpy.types.Object, foot: bpy.types.Bone, up: Vector, bend: Vector, leg: float) -> Vector | None:
+def ball_on_skin(
+    ob: bpy.types.Object, foot: bpy.types.Bone, up: Vector, bend: Vector, leg: float, is_paw: bool = False
+) -> Vector | None:
     """The ball of a foot whose bones do not show one, on the skin of its sole, in armature space at rest.
 
-    None of what has no sole, such as a hoof, or none that is ahead of the ankle. up: unit vector. bend: where the knee
-    is from the line of its leg, by which what is ahead is told. leg: its length.
+    None of what has no sole, such as a hoof, or none that is ahead of the ankle; with is_paw the middle of its sole.
+    up: unit vector. bend: where the knee is from the line of its leg, by which what is ahead is told. leg: its length.
     """
     own = {foot.name, *(each.name for each in foot.children_recursive)}
     points = np.array([point for point, _ in _weighted(ob, own, foot.head_local, _FOOT * leg)])
@@ -96,7 +98,7 @@ def ball_on_skin(ob: bpy.types.Object, foot: bpy.types.Bone, up: Vector, bend: V
     ahead = sole @ np.array(bend.normalized())
     length = np.ptp(ahead) if len(sole) else 0.0
     if length < _LONG * leg or ahead.min() + ahead.max() <= 0.0:
-        return None
+        return foot.head_local + Vector(sole.mean(axis=0)) if is_paw and len(sole) else None
     return foot.head_local + bend.normalized() * (ahead.min() + _BALL * length) + up * bottom
 
 

@@ -13,7 +13,7 @@ from ...bake.baking import baked, chains_of, finish_chains
 from ...bake.clips import Chosen, Clips, chosen_clips, clip_entries, clips_tried, strips_play
 from ...bake.report import file_report, left_out, publish
 from ...bake.stepping import Steps, at_once, in_time, part_of
-from ...rig.blender.clips import Clip, clips_of, forget_made, motion_frames, playing_clip
+from ...rig.blender.clips import clips_of, forget_made, motion_frames, playing_clip
 from ...rig.data.control_clips import own_actions, partners_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.order import ChainName
@@ -83,10 +83,12 @@ def clips_planted(
         entries.append(entry | left_out(error))
         return error
 
-    with all_or_nothing([ob], actions=_replaced(present, keep_controls)) as undo:
+    replaced = [] if keep_controls else dict.fromkeys(clip.action for clip in present)
+    with all_or_nothing([ob], actions=replaced) as undo:
         if is_new:
             tips = _rigged(context, ob, chosen, keep_controls, limbs)
-            chains = _with(chains, tips)
+            # What was rigged just now and is not planted has no keys, and is not baked.
+            chains = list(dict.fromkeys([*chains, *(ChainName(tip.id_data.name_full, tip.name) for tip in tips)]))
         undo.nothing_more_is_made()
         of_controls, skins = own_actions(ob, present), skins_of(ob, chosen)
         found = yield from clips_tried(ob, chosen, work, frames)
@@ -116,11 +118,6 @@ def _rigged(
     return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
 
 
-def _with(chains: Sequence[ChainName], tips: Sequence[bpy.types.PoseBone]) -> list[ChainName]:
-    """Chains, and those of some tips: what was rigged just now and is not planted has no keys, and is not baked."""
-    return list(dict.fromkeys([*chains, *(ChainName(tip.id_data.name_full, tip.name) for tip in tips)]))
-
-
 def _baked(
     context: bpy.types.Context,
     ob: bpy.types.Object,
@@ -135,11 +132,6 @@ def _baked(
     report = yield from part_of(baked(context, chains, frames, "CURRENT", last=False), 0, 2)
     feet = yield from part_of(feet_checked(context, ob, frames, ground, skins), 1, 2)
     return {**report["files"][0], "seconds": perf_counter() - start, "feet": feet}
-
-
-def _replaced(clips: Sequence[Clip], keep_controls: bool) -> list[bpy.types.Action]:
-    """The actions of clips that are to be replaced by what is made of them."""
-    return [] if keep_controls else list(dict.fromkeys(clip.action for clip in clips))
 
 
 def _put_in_place_of_source(ob: bpy.types.Object) -> None:

@@ -30,7 +30,7 @@ from ...rig.live.handler_lists import others_handle_frames
 from ..feet.clip import applied, vectors_of
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
-from .kept_keys import forget_kept
+from .kept_keys import curves_of, forget_kept
 from .limbs import keyed_control
 from .reading import BodyRows, Capture
 from .riders import UNTURNED
@@ -325,6 +325,22 @@ def write_plan(
     write_copies(ob, keys, made)
 
 
+def repeats(carrier: bpy.types.PoseBone) -> bool:
+    """Whether Cycles modifiers let a body, or what carries it, go on beyond its keys."""
+    line = (
+        Control(carrier.id_data, name) for name in ("", carrier.name, *(each.name for each in carrier.parent_recursive))
+    )
+    modifiers = (own for control in line for curve in curves_of(control).values() for own in curve.modifiers)
+    return any(own.type == "CYCLES" and not own.mute for own in modifiers)
+
+
+def let_repeat(controls: Iterable[Control]) -> None:
+    """Let controls go on beyond their keys too, each time from where they have come."""
+    for curve in (curve for control in controls for curve in curves_of(control).values() if not curve.modifiers):
+        cycles = curve.modifiers.new("CYCLES")
+        cycles.mode_before = cycles.mode_after = "REPEAT_OFFSET"
+
+
 def _scale_of(control: Control) -> float:
     """How long one unit of a control's location is in the world."""
     space = control.ob if control.bone else control.ob.parent
@@ -338,7 +354,7 @@ def needed_rows(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]], length: f
     length: of the leg, in units of the location.
     """
     needed = np.ones(contacts.shape[-1], bool)
-    numbers = np.array([np.concatenate(row) for row in rows])
+    numbers = np.concatenate([np.array(channel) for channel in zip(*rows, strict=True)], axis=1)
     sizes = np.where(np.arange(numbers.shape[1]) < 3, length, 1.0)
     for first, last in runs(contacts.all(axis=0)):
         between = np.linspace(numbers[first], numbers[last], last - first + 1)

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ...solvers.arrays import multiply, quaternions
+from ...solvers.arrays import quaternions
 
 REST = {
     "location": (0.0, 0.0, 0.0),
@@ -164,34 +164,38 @@ def quaternions_of(numbers: np.ndarray, mode: str) -> np.ndarray:
         half = 0.5 * np.where(lengths, numbers[:, :1], 0.0)
         units = numbers[:, 1:] / np.where(lengths, lengths, 1.0)
         return np.concatenate([np.cos(half), np.sin(half) * units], axis=1)
-    # Euler angles: about the first axis of the mode's name first.
-    first, second, third = (_about(axis, numbers[:, "XYZ".index(axis)]) for axis in mode)
-    return multiply(third, multiply(second, first))
-
-
-def _about(axis: str, angles: np.ndarray) -> np.ndarray:
-    turns = np.zeros((len(angles), 4))
-    turns[:, 0], turns[:, 1 + "XYZ".index(axis)] = np.cos(0.5 * angles), np.sin(0.5 * angles)
-    return turns
+    # Euler angles: about the first axis of the mode's name first. What follows is the product of the three turns.
+    first, middle, last, sign = EULER_ORDERS[mode]
+    half = 0.5 * numbers.T
+    cosine, sine = np.cos(half), np.sin(half)
+    w, x = cosine[middle] * cosine[first], cosine[middle] * sine[first]
+    y, z = sine[middle] * cosine[first], -sign * sine[middle] * sine[first]
+    turns = np.empty((4, len(numbers)))
+    turns[0], turns[1 + last] = cosine[last] * w - sine[last] * z, cosine[last] * z + sine[last] * w
+    turns[1 + first] = cosine[last] * x - sign * sine[last] * y
+    turns[1 + middle] = cosine[last] * y + sign * sine[last] * x
+    return turns.T
 
 
 def matrices_of(turns: np.ndarray) -> np.ndarray:
     """The rotation matrices (n, 3, 3) of unit quaternions (n, 4)."""
-    w, x, y, z = turns.T
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
+    vector = turns.T[1:]
+    twice = 2.0 * vector
+    (wx, wy, wz), (xx, yy, zz) = twice * turns.T[0], twice * vector
+    xy, xz, yz = twice[0] * vector[1], twice[0] * vector[2], twice[1] * vector[2]
+    found = np.empty((len(turns), 3, 3))
+    found[:, 0, 0], found[:, 0, 1], found[:, 0, 2] = 1.0 - (yy + zz), xy - wz, xz + wy
+    found[:, 1, 0], found[:, 1, 1], found[:, 1, 2] = xy + wz, 1.0 - (xx + zz), yz - wx
+    found[:, 2, 0], found[:, 2, 1], found[:, 2, 2] = xz - wy, yz + wx, 1.0 - (xx + yy)
+    return found
 
 
 def turns_in(matrices: np.ndarray) -> np.ndarray:
     """The rotations (n, 4) in matrices (n, 4, 4) that may scale and mirror as well: see `limb.rotation_in`."""
     basis = matrices[:, :3, :3]
     basis = basis * np.where(np.linalg.det(basis) < 0.0, -1.0, 1.0)[:, None, None]
-    basis = basis / np.linalg.norm(basis, axis=1, keepdims=True)
-    return quaternions(basis)
+    lengths = np.linalg.norm(basis, axis=1, keepdims=True)
+    return quaternions(basis / np.where(lengths, lengths, 1.0))
 
 
 def numbers_of(turns: np.ndarray, mode: str, near: np.ndarray) -> np.ndarray:
@@ -281,11 +285,10 @@ def continuous(turns: np.ndarray, mode: str, first: np.ndarray) -> np.ndarray:
     one, other = _both(*angles)
     same, crossed = _apart(one[:, 1:] - one[:, :-1]), _apart(other[:, 1:] - one[:, :-1])
     crossings = np.cumsum(np.concatenate(([0], crossed < same))) % 2
-    numbers = np.unwrap(_in_order(np.where(crossings, other, one), mode), axis=0)
-    beside = np.unwrap(_in_order(np.where(crossings, one, other), mode), axis=0)
-    for each in (numbers, beside):
-        each += tau * np.round((near - each[0]) / tau)
-    return min(numbers, beside, key=lambda each: np.abs(each[0] - near).sum())
+    ways = [_in_order(np.where(crossings, *pair), mode) for pair in ((other, one), (one, other))]
+    moved = [(way, tau * np.round((near - way[0]) / tau)) for way in ways]
+    numbers, turns_more = min(moved, key=lambda pair: np.abs(pair[0][0] + pair[1] - near).sum())
+    return np.unwrap(numbers, axis=0) + turns_more
 
 
 def _apart(angles: np.ndarray) -> np.ndarray:

@@ -27,6 +27,7 @@ class Sampler:
 
     def __init__(self, frames: Sequence[float]) -> None:
         self._frames = [float(frame) for frame in frames]
+        self._times = np.array(self._frames)
         self._worlds: dict[bpy.types.Object, np.ndarray] = {}
         self._poses: dict[bpy.types.PoseBone, np.ndarray] = {}
         self._curves: dict[bpy.types.Object, _Curves] = {}
@@ -160,9 +161,9 @@ class Sampler:
         if of_vector and count >= len(self._frames) and not len(curve.modifiers):
             keys = np.empty((count, 2), np.float32)
             curve.keyframe_points.foreach_get("co", keys.reshape(-1))
-            first = int(np.searchsorted(keys[:, 0], self._frames[0]))
+            first = int(keys[:, 0].searchsorted(self._frames[0]))
             own = keys[first : first + len(self._frames)]
-            if np.array_equal(own[:, 0], self._frames):
+            if len(own) == len(self._times) and (own[:, 0] == self._times).all():
                 return own[:, 1]
         return [*map(curve.evaluate, self._frames)]
 

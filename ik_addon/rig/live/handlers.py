@@ -67,6 +67,8 @@ def _guarded(handler):
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
         if memory.paused or is_evaluating():
             return
+        # What an interrupt of a check or a bake has left: nothing is looked up once for all while handlers run.
+        file_memory.walks.clear()
         begun = waiting()
         try:
             handler(scene, depsgraph)

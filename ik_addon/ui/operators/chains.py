@@ -35,7 +35,7 @@ from ...rig.model.order import tips_of
 from ...rig.status.states import States
 from ...solvers import ChainError
 from ..base import ChainOperator, length_words, not_editable, registration_of
-from .polls import MakesControls, neither_live_nor_native, no_bone, none_chosen, none_native
+from .polls import MakesControls, no_bone, none_chosen, none_live, none_native
 
 if TYPE_CHECKING:
     from ...authoring.controls import Moved
@@ -162,6 +162,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
     bl_idname = "analytic_ik.remove"
     bl_label = "Remove Analytic IK"
     needs = (not_editable, none_chosen)
+    takes_need = True
 
     keep_pose: BoolProperty(
         name="Keep Pose",
@@ -461,7 +462,8 @@ Controls and keys stay"""
 
     bl_idname = "analytic_ik.make_native"
     bl_label = "Make Native"
-    needs = (not_editable, neither_live_nor_native)
+    needs = (not_editable, none_live)
+    takes_need = True
 
     only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
     switch: BoolProperty(
@@ -493,6 +495,7 @@ class ANALYTIC_IK_OT_make_live(ChainOperator):
     bl_idname = "analytic_ik.make_live"
     bl_label = "Make Live"
     needs = (not_editable, none_native)
+    takes_need = True
 
     only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
 

@@ -1,7 +1,6 @@
 """Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import bpy
@@ -9,7 +8,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.stepping import Steps, frame_kept
+from ...bake.stepping import Steps
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
 from ..base import registration_of
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 ClipWork = Callable[[range], Steps[dict]]
 
-_ROWS = 7
+_ROWS = 5
 """Clips that are shown at once: with more rows OK would be off a small screen."""
 
 
@@ -127,9 +126,7 @@ class ClipsMade(WithStrips):
 
         is_current, clips = self.clips == "CURRENT", self.asked_clips(ob)
         frames = self.current_frames(context) if is_current else None
-        # Also if none is done, controls are back where the clip that plays has them.
-        with nullcontext() if is_current else frame_kept(context.scene):
-            done = yield from clips_tried(ob, clips, self.clip_work(context, ob), frames)
+        done = yield from clips_tried(ob, clips, self.clip_work(context, ob), frames)
         if self.strips:
             strips_play(ob, done.made)
         reports = [*done.reports.values()]

@@ -1,5 +1,6 @@
 """The operators that plant feet, lock hands and feet to objects, and match a clip to its source."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from ...bake.stepping import Steps
 from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
-from ..base import ChainOperator, not_editable, registration_of
+from ..base import ChainOperator, closed_panel, length_words, not_editable, registration_of
 from .clip_list import ClipsMade, ClipWork, draw_clips, draw_frames, strips_asked
 from .polls import neither_live_nor_unrigged, none_live, shown_controls
 from .rigs import sentences
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ...authoring.placing import Control
 
 _PANEL = "ANALYTIC_IK_PT_planting"
-_IN_LEG_LENGTHS = ("slide", "softness", "clearance")
 _ON_PATH = tuple(name for name in SHOWN if name.startswith("path_"))
 _KINDS = {bool: BoolProperty, float: FloatProperty, str: EnumProperty}
 
@@ -41,6 +41,24 @@ class PlantOptions:
     """The properties of an operator that are the options of planting."""
 
     __annotations__ = {name: _KINDS[type(default)](default=default, **said) for name, (default, said) in SHOWN.items()}
+
+
+def _others(context: bpy.types.Context, kind: str) -> list[bpy.types.Object]:
+    """The objects of a kind in the view besides the armature that is worked on."""
+    own = chain_armature(context)
+    return [ob for ob in context.view_layer.objects if ob.type == kind and ob != own]
+
+
+def _any(kind: str) -> Callable[..., list[str]]:
+    """Finds the names of these that have a text."""
+    return lambda _, context, text: [ob.name for ob in _others(context, kind) if text.lower() in ob.name.lower()]
+
+
+def _draw_closed(operator: bpy.types.Operator, title: str, *names: str) -> None:
+    """Options that are seldom needed: with all of them OK would be off a small screen."""
+    body = closed_panel(operator.layout, f"ANALYTIC_IK_{title}", title)
+    for name in names if body is not None else ():
+        body.prop(operator, name)
 
 
 class OverMotion(RangeOperator):
@@ -74,8 +92,8 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
 
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
-    ground_object: StringProperty(name="Object", description="Mesh object that the feet stand on")
-    path: StringProperty(name="Path", description="Curve that the character walks along. If empty, as captured")
+    ground_object: StringProperty(name="Object", description="Mesh that the feet stand on", search=_any("MESH"))
+    path: StringProperty(name="Path", description="Curve to walk along. If empty, as captured", search=_any("CURVE"))
     footprints: BoolProperty(
         name="Footprints",
         description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
@@ -99,26 +117,25 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
     def draw(self, context: bpy.types.Context) -> None:
         draw_clips(self, self.drawn())
         draw_frames(self)
-        layout = self.drawn(*strips_asked(self, context), "only_selected", "ground")
+        layout = self.drawn(*strips_asked(self, context), "ground")
         if self.ground == "LEVEL":
             layout.prop(self, "height")
         elif self.ground == "OBJECT":
-            layout.prop_search(self, "ground_object", context.scene, "objects")
+            layout.prop(self, "ground_object", icon="MESH_DATA")
             layout.prop(self, "find_footing")
-        layout.prop_search(self, "path", context.scene, "objects")
+        layout.prop(self, "path", icon="CURVE_DATA")
         if self.path and len(self.chosen_clips) > 1:
             going = [item for item in self.chosen_clips if item.use] if self.clips == "ALL" else [None]
             layout.label(text=messages.GO_ALONG(clips=messages.CLIPS(count=len(going))))
         if self.path:
-            for name in _ON_PATH:
-                row = layout.row()
-                row.enabled = name != "path_stride" or not self.path_fit
-                row.prop(self, name)
-        apart = ("find_footing", *_IN_LEG_LENGTHS, *_ON_PATH)
-        self.drawn("footprints", *(name for name in SHOWN if name not in apart))
-        layout.label(text=messages.IN_LEG_LENGTHS())
-        unused = ("clearance",) if self.ground == "CAPTURED" else ()
-        self.drawn(*(name for name in _IN_LEG_LENGTHS if name not in unused))
+            row = layout.row()
+            row.enabled = not self.path_fit
+            row.prop(self, "path_stride")
+            self.drawn("path_fit")
+            _draw_closed(self, "Path Options", *(name for name in _ON_PATH if name not in ("path_stride", "path_fit")))
+        self.drawn("footprints", "anyway")
+        apart = ("find_footing", "anyway", *_ON_PATH, *["clearance"] * (self.ground == "CAPTURED"))
+        _draw_closed(self, "Feet and Body", "only_selected", *(name for name in SHOWN if name not in apart))
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...authoring.control_bones import new_bones_taken_back
@@ -146,7 +163,7 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
         return lambda frames: planted_and_kept(context, tips, frames, *given)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
-        return _plant_summary(report)
+        return _plant_summary(context, report)
 
     def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         steps = sum(chain["steps"] for report in reports for chain in report["chains"])
@@ -195,7 +212,7 @@ class ANALYTIC_IK_OT_plant_again(OfCurrentClip):
 
         report = yield from planted_again(context, ob)
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
-        return _plant_summary(report)
+        return _plant_summary(context, report)
 
 
 def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]:
@@ -210,12 +227,14 @@ def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]
     return tips
 
 
-def _plant_summary(report: dict) -> str:
+def _plant_summary(context: bpy.types.Context, report: dict) -> str:
     first, last, _ = report["frames"]
     steps = sum(chain["steps"] for chain in report["chains"])
     unreached, result = report["unreached_frames"], ""
     if unreached:
         result = messages.UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
+    if report["loop_jump"]:
+        result += messages.LOOP_JUMPS(way=length_words(context.scene, report["loop_jump"]))
     return messages.PLANTED(
         steps=messages.STEPS(count=steps),
         legs=messages.CHAINS(count=len(report["chains"])),
@@ -342,12 +361,6 @@ _ARMS = [
 ]
 
 
-def _armatures(operator: "ANALYTIC_IK_OT_match_source", context: bpy.types.Context, text: str) -> list[str]:
-    """The armatures that may be a source, whose names have a text."""
-    own = chain_armature(context)
-    return [ob.name for ob in _others(context, own) if text.lower() in ob.name.lower()]
-
-
 class ANALYTIC_IK_OT_match_source(ClipsOverMotion):
     """Bring hands and feet of a retargeted clip back to its source. \
 Select the source first, then the character"""
@@ -357,16 +370,19 @@ Select the source first, then the character"""
     label = "Matching"
     panel = _PANEL
 
-    source: StringProperty(name="Source", description="Armature that the clip was retargeted from", search=_armatures)
+    source: StringProperty(
+        name="Source",
+        description="Armature that the clip was retargeted from",
+        search=_any("ARMATURE"),
+    )
     scale: EnumProperty(name="Scale", description="How much larger the character is", items=_SCALES)
     scale_frame: IntProperty(name="Frame", description="Frame at which source and character have the same pose")
     arms: EnumProperty(name="Hands From", description="From where the places of hands are measured", items=_ARMS)
     body: BoolProperty(name="Body Follows", description="Move the body so that limbs reach", default=True)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        ob = chain_armature(context)
-        self._take_selected(context, ob)
-        others = _others(context, ob)
+        self._take_selected(context)
+        others = _others(context, "ARMATURE")
         if not self.source and len(others) == 1:
             self.source = others[0].name
         if not self.properties.is_property_set("scale_frame"):
@@ -385,7 +401,7 @@ Select the source first, then the character"""
         self.drawn(*strips_asked(self, context), "only_selected")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        self._take_selected(context, ob)
+        self._take_selected(context)
         if not self.source:
             raise ChainError(messages.NO_SOURCE(armature=ob.name))
         if self.source not in context.scene.objects:
@@ -418,18 +434,14 @@ Select the source first, then the character"""
         chains = messages.CHAINS(count=len(reports[0]["limbs"]))
         return messages.MATCHED_CLIPS(chains=chains, source=self.source, clips=clips, result=result)
 
-    def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+    def _take_selected(self, context: bpy.types.Context) -> None:
         """Take the other armature that is selected as the source, if none is given."""
         if self.properties.is_property_set("source"):
             return
-        chosen = [other for other in _others(context, ob) if other.select_get() and other != active_object(context)]
+        others, active = _others(context, "ARMATURE"), active_object(context)
+        chosen = [other for other in others if other.select_get() and other != active]
         if len(chosen) == 1:
             self.source = chosen[0].name
-
-
-def _others(context: bpy.types.Context, ob: bpy.types.Object | None) -> list[bpy.types.Object]:
-    """The armature objects in the view besides one."""
-    return [other for other in context.view_layer.objects if other.type == "ARMATURE" and other != ob]
 
 
 def _match_summary(report: dict) -> str:

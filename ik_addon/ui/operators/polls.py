@@ -59,12 +59,6 @@ def neither_live_nor_unrigged(context: bpy.types.Context, ob: bpy.types.Object) 
     return "" if moves else messages.NO_ACTION_TO_PLANT(armature=ob.name)
 
 
-def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What an armature without chains lacks. Once all are native, Blender still asks for the options of that step."""
-    missing = none_live(context, ob)
-    return "" if missing and native_tips(ob) else missing
-
-
 def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature lacks whose feet were not planted and that has no live chain."""
     return "" if is_planted(ob) else none_live(context, ob)

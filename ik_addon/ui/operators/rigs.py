@@ -292,6 +292,7 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
     bl_label = "Convert Blender IK"
     needs = (not_editable, nothing_to_adopt)
     on_active_object = True
+    takes_need = True
 
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
@@ -327,6 +328,7 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
     bl_idname = "analytic_ik.restore"
     bl_label = "Revert to Blender IK"
     needs = (not_editable, nothing_adopted)
+    takes_need = True
 
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 

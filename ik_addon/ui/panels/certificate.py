@@ -19,7 +19,7 @@ from ...bake.certificate import (
     read_certificates,
     verdict_on_clips,
 )
-from ..base import InSidebar, columns_for, draw_sentence, length_words, registration_of, slides_words
+from ..base import InSidebar, closed_panel, columns_for, draw_sentence, length_words, registration_of, slides_words
 from ..operators.certificates import (
     shown_certificate,
 )
@@ -76,7 +76,7 @@ class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
         for chain in boxes:
             _draw_box(layout, context, ob, chain)
         if len(others) > _ROWS:
-            body = _closed(layout, "ANALYTIC_IK_other_chains", f"{len(others)} Other Chains")
+            body = closed_panel(layout, "ANALYTIC_IK_other_chains", f"{len(others)} Other Chains")
             if body is not None:
                 _draw_rows(body, context, ob, others)
         elif others:
@@ -107,17 +107,9 @@ def _draw_clips(
     draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
     _draw_clip_rows(layout, context, clips[:_CLIPS], shown)
     if others := clips[_CLIPS:]:
-        body = _closed(layout, "ANALYTIC_IK_other_clips", f"{len(others)} Other Clips")
+        body = closed_panel(layout, "ANALYTIC_IK_other_clips", f"{len(others)} Other Clips")
         if body is not None:
             _draw_clip_rows(body, context, others, shown)
-
-
-def _closed(layout: bpy.types.UILayout, name: str, title: str) -> bpy.types.UILayout | None:
-    """A panel in the panel, closed at first: its body; None while it is closed."""
-    # The stubs do not know what it returns.
-    header, body = layout.panel(name, default_closed=True)  # pyright: ignore[reportGeneralTypeIssues]
-    header.label(text=title)
-    return body
 
 
 def _draw_clip_rows(

@@ -11,7 +11,7 @@ from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import has_live_chains
 from ...rig.status.problems import Cure, Problem, left_behind
 from ...rig.status.states import ChainState, bends_backwards, body_of
-from ..base import columns_for, draw_sentence, fits, length_words
+from ..base import closed_panel, columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, button_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_add,
@@ -188,11 +188,7 @@ def draw_beginnings(
     is_limb = bone is not None and may_be_limb(bone)
     if is_limb:
         draw_add(layout, context, "CON_KINEMATIC")
-    # The stubs do not know what it returns.
-    header, body = layout.panel(  # pyright: ignore[reportGeneralTypeIssues]
-        "ANALYTIC_IK_more_limbs", default_closed=True
-    )
-    header.label(text="Rig More Limbs")
+    body = closed_panel(layout, "ANALYTIC_IK_more_limbs", "Rig More Limbs")
     if body is not None:
         draw_rigging(body, context, ob, None if is_limb else bone)
 

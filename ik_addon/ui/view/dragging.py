@@ -1,4 +1,4 @@
-"""What operators share that are dragged in the 3D view: how they end, typed numbers, keys shown, and their handles."""
+"""What operators share that are dragged in the 3D view: how they end, typed numbers, and keys shown."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from ..base import ChainOperator
 _PRECISE = 0.1
 """Part of the movement that counts with Shift."""
 _MODIFIERS = {f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("CTRL", "SHIFT", "ALT")}
-_BRIGHT = (1.0, 0.88, 0.40)
+BRIGHT = (1.0, 0.88, 0.40)
 _OF_NUMBERS = "0123456789.-"
 _OF_ALL = (("Confirm", ("MOUSE_LMB", "EVENT_RETURN")), ("Cancel", ("MOUSE_RMB", "EVENT_ESC")))
 _SNAP = (("Snap", ("EVENT_CTRL",)), ("Precise", ("EVENT_SHIFT",)))
@@ -138,17 +138,3 @@ class DragsInView(ChainOperator):
             context.workspace.status_text_set(None)
         if context.window is not None:
             context.window.cursor_modal_restore()
-
-
-def handle_for(
-    group: bpy.types.GizmoGroup, kind: str, operator: str, width: float, alpha: float
-) -> tuple[bpy.types.Gizmo, bpy.types.OperatorProperties]:
-    """A gizmo that starts a drag, and what it gives to the operator."""
-    gizmo = group.gizmos.new(kind)
-    gizmo.line_width, gizmo.alpha = width, alpha
-    gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
-    if kind == "GIZMO_GT_move_3d":
-        gizmo.draw_style, gizmo.draw_options = "RING_2D", {"ALIGN_VIEW"}
-    given = gizmo.target_set_operator(operator)
-    given.release_confirm = True
-    return gizmo, given

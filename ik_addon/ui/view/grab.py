@@ -1,7 +1,8 @@
 """Grab: the operator that drags a joint of any body, and the one that pins."""
 
-from math import degrees, hypot
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from math import degrees, hypot, inf
+from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
@@ -17,10 +18,14 @@ from .dragging import DragsInView, in_pose_mode
 
 if TYPE_CHECKING:
     from ...grabbing.scene.posing import GrabSession
-    from ...grabbing.solving.drag import GrabOptions
+    from ...grabbing.scene.reading import GrabBody
+    from ...grabbing.solving.drag import Drag, GrabOptions
 
-_NEAR = 40.0
-"""Pixels, at a resolution scale of 1: the joint under the mouse is no farther."""
+_NEAR, _ALIKE = 40.0, 4.0
+"""Pixels, at a resolution scale of 1: the joint under the mouse is no farther, and those that are farther than the
+nearest one by no more than the second are as near."""
+_MIDDLE = ("JOINT", "HIPS", "CHEST")
+"""Kinds of what is dragged that are no end of anything."""
 _NOTICED = 1e-4
 """Of the armature's size: a miss that is worth a word."""
 _SWITCHES = {
@@ -57,16 +62,49 @@ class _OnJoint(ChainOperator):
         return name
 
 
+class SeenJoint(NamedTuple):
+    """A joint in a view. Of those that lie one over the other the first one is meant: an end, then the nearer one.
+
+    depth: the larger, the farther from the eye. pixel: in the region.
+    """
+
+    is_middle: bool
+    depth: float
+    bone: str
+    drag: "Drag"
+    pixel: Vector
+
+
+def seen_joints(context: bpy.types.Context, body: "GrabBody", evaluated: bpy.types.Object) -> list[SeenJoint]:
+    """The joints of a body that a view shows, in order."""
+    view, seen = context.region_data, []
+    for bone, drag in body.joints().items():
+        place = body.place(evaluated, bone, drag)
+        pixel, depth = location_3d_to_region_2d(context.region, view, place), -(view.view_matrix @ place).z
+        if pixel is not None:
+            seen.append(SeenJoint(drag.kind in _MIDDLE, depth, bone, drag, pixel))
+    return sorted(seen)
+
+
+def joint_under(mouse: Vector, seen: Iterable[SeenJoint], scale: float) -> str:
+    """The bone of the joint that a press takes there: the nearest one; "" if none is near. scale: of the interface."""
+    away = [((joint.pixel - mouse).length, joint) for joint in seen]
+    nearest = min((far for far, _ in away), default=inf)
+    alike = [joint for far, joint in away if far <= min(nearest + _ALIKE * scale, _NEAR * scale)]
+    return min(alike).bone if alike else ""
+
+
+def _mouse(context: bpy.types.Context, event: bpy.types.Event) -> Vector:
+    """In the region; of a drag where the button was pressed."""
+    if event.value == "CLICK_DRAG":
+        region = context.region
+        return Vector((event.mouse_prev_press_x - region.x, event.mouse_prev_press_y - region.y))
+    return Vector((event.mouse_region_x, event.mouse_region_y))
+
+
 def _joint_at(session: "GrabSession", context: bpy.types.Context, event: bpy.types.Event) -> str:
-    """The bone of the joint nearest to the mouse; "" if none is near."""
-    mouse = Vector((event.mouse_region_x, event.mouse_region_y))
-    near, found = _NEAR * context.preferences.system.ui_scale, ""
-    for bone, drag in session.joints().items():
-        place = session.place(session.evaluated, bone, drag)
-        seen = location_3d_to_region_2d(context.region, context.region_data, place)
-        if seen is not None and (seen - mouse).length < near:
-            near, found = (seen - mouse).length, bone
-    return found
+    seen, scale = seen_joints(context, session, session.evaluated), context.preferences.system.ui_scale
+    return joint_under(_mouse(context, event), seen, scale)
 
 
 class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
@@ -197,8 +235,7 @@ class ANALYTIC_IK_OT_grab(_OnJoint, DragsInView):
 
     def _under(self, context: bpy.types.Context, event: bpy.types.Event) -> Vector:
         """The point under the mouse, in the plane of the view through the joint, in the world."""
-        mouse = (event.mouse_region_x, event.mouse_region_y)
-        return region_2d_to_location_3d(context.region, context.region_data, mouse, self._start)
+        return region_2d_to_location_3d(context.region, context.region_data, _mouse(context, event), self._start)
 
     def _wanted(self, event: bpy.types.Event) -> Vector:
         """The way that the joint is to go."""

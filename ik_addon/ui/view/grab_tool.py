@@ -1,9 +1,13 @@
 """The tool of Grab in Pose Mode: a ring at each joint, filled where it is pinned; dragged, the body follows."""
 
 from contextlib import suppress
+from math import tau
+from typing import ClassVar
 
 import bpy
-from mathutils import Matrix
+import gpu
+import numpy as np
+from mathutils import Vector
 
 from ... import messages
 from ...authoring.selection import active_armature
@@ -11,11 +15,84 @@ from ...rig.blender.armatures import is_changeable
 from ...rig.live.state import memory
 from ...solvers import ChainError
 from ..base import registration_of
-from .dragging import handle_for
+from .dragging import BRIGHT
+from .grab import SeenJoint, joint_under, seen_joints
+from .overlay import batch_of, draw_lines
 
 _JOINT, _PIN = (0.45, 0.9, 0.55), (1.0, 0.6, 0.15)
-_SIZE = 0.09
+_RADIUS, _WIDTH, _ALPHA = 7.0, 2.0, 0.9
+"""Of a ring, in pixels at a resolution scale of 1."""
+_CIRCLE = np.array([(np.cos(angle), np.sin(angle), 0.0) for angle in np.linspace(0.0, tau, 33)])
+_RING = np.stack((_CIRCLE[:-1], _CIRCLE[1:]), axis=1).reshape(-1, 3)
+_DISC = np.stack((_CIRCLE[:-1], _CIRCLE[1:], 0.0 * _CIRCLE[1:]), axis=1).reshape(-1, 3)
 _GRAB = "ANALYTIC_IK_OT_grab"
+
+
+class ANALYTIC_IK_GT_joints(bpy.types.Gizmo):
+    """The rings of a view. They are not pressed themselves: the tool's keys take the one that is lit."""
+
+    bl_idname = "ANALYTIC_IK_GT_joints"
+    under: ClassVar[str] = ""
+    """The bone whose joint is under the mouse."""
+
+    def setup(self) -> None:
+        self.use_draw_modal = True
+        self.bones: tuple[str, ...] = ()
+        self.seen: list[SeenJoint] = []
+
+    def draw(self, context: bpy.types.Context) -> None:
+        try:
+            self.show(context)
+        except Exception:
+            self.bones, self.seen = (), []
+            memory.tell(messages.GIZMO_FAILED)
+
+    def show(self, context: bpy.types.Context) -> None:
+        """Draw the rings where the joints are now; look for these again once it is another armature, or its bones are
+        others."""
+        from ...grabbing.scene.reading import GrabBody
+
+        ob, depsgraph, self.seen = active_armature(context), context.evaluated_depsgraph_get(), []
+        if ob is None:
+            return
+        if (bones := (ob.name_full, *ob.pose.bones.keys())) != self.bones:
+            self.bones, self.body = bones, None
+            # Where there is none, it says why once it is dragged.
+            with suppress(ChainError):
+                self.body = GrabBody(ob, depsgraph)
+        evaluated, body = ob.evaluated_get(depsgraph), self.body
+        if body is None or body.is_sheared(evaluated):
+            return
+        # What is taken first is seen on top.
+        self.seen = seen_joints(context, body, evaluated)[::-1]
+        posed = evaluated.pose.bones
+        standing = body.standing(ob, [bone.head for bone in posed], [bone.tail for bone in posed])
+        held = [each.drag.kind == "LIMB" and bool(body.pin(ob, each.drag.limb, standing)) for each in self.seen]
+        dragged = (each.properties.bone for each in context.window.modal_operators if each.bl_idname == _GRAB)
+        lit, radius = next(dragged, self.under), _RADIUS * context.preferences.system.ui_scale
+        colours = np.array(
+            [
+                (*(BRIGHT if each.bone == lit else _PIN if is_held else _JOINT), _ALPHA)
+                for each, is_held in zip(self.seen, held, strict=True)
+            ]
+        ).reshape(-1, 4)
+        pixels = np.array([(*each.pixel, 0.0) for each in self.seen]).reshape(-1, 1, 3)
+
+        def batch(kind: str, form: np.ndarray, which: np.ndarray) -> gpu.types.GPUBatch | None:
+            points = (pixels[which] + form * radius).reshape(-1, 3)
+            return batch_of(kind, points, np.repeat(colours[which], len(form), axis=0))
+
+        if self.seen:
+            rings = batch("LINES", _RING, np.arange(len(held)))
+            draw_lines(context, [(rings, _WIDTH)], batch("TRIS", _DISC, np.flatnonzero(held)))
+
+    def test_select(self, context: bpy.types.Context, location: tuple[int, int]) -> int:
+        """Light what a press would take."""
+        under = joint_under(Vector(location), self.seen, context.preferences.system.ui_scale)
+        if under != self.under:
+            ANALYTIC_IK_GT_joints.under = under
+            context.area.tag_redraw()
+        return -1
 
 
 class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
@@ -25,7 +102,7 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
     bl_label = "Grab"
     bl_space_type = "VIEW_3D"
     bl_region_type = "WINDOW"
-    bl_options = {"3D", "SHOW_MODAL_ALL"}
+    bl_options = {"SHOW_MODAL_ALL"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -41,50 +118,8 @@ class ANALYTIC_IK_GGT_grab(bpy.types.GizmoGroup):
             and ob.data.pose_position == "POSE"
         )
 
-    def setup(self, context: bpy.types.Context) -> None:
-        self.shown = self.posed = None
-        self.refresh(context)
-
-    def refresh(self, context: bpy.types.Context) -> None:
-        """Look for the joints of the active armature; again once it is another, or has other bones."""
-        from ...grabbing.scene.reading import GrabBody
-
-        ob = active_armature(context)
-        shown = (ob.name_full, *ob.pose.bones.keys()) if ob else None
-        if shown == self.shown:
-            return
-        self.shown, self.posed = shown, None
-        self.gizmos.clear()
-        # Where there is none, it says why once it is dragged.
-        with suppress(ChainError):
-            self.posed = GrabBody(ob, context.evaluated_depsgraph_get()) if ob else None
-        self.joints = self.posed.joints() if self.posed else {}
-        for bone in self.joints:
-            gizmo, given = handle_for(self, "GIZMO_GT_move_3d", "analytic_ik.grab", 2.0, 0.9)
-            gizmo.scale_basis, given.bone = _SIZE, bone
-
-    def draw_prepare(self, context: bpy.types.Context) -> None:
-        try:
-            self.place(context)
-        except Exception:
-            self.shown = self.posed = None
-            memory.tell(messages.GIZMO_FAILED)
-
-    def place(self, context: bpy.types.Context) -> None:
-        """Put the rings where the joints are now."""
-        ob = active_armature(context)
-        if ob is None or self.posed is None or ob.name_full != self.shown[0]:
-            return
-        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-        bones = evaluated.pose.bones
-        standing = self.posed.standing(ob, [bone.head for bone in bones], [bone.tail for bone in bones])
-        is_sheared = self.posed.is_sheared(evaluated)
-        for gizmo, (bone, drag) in zip(self.gizmos, self.joints.items(), strict=False):
-            gizmo.hide = is_sheared
-            is_held = drag.kind == "LIMB" and self.posed.pin(ob, drag.limb, standing) is not None
-            gizmo.matrix_basis = Matrix.Translation(self.posed.place(evaluated, bone, drag))
-            gizmo.color = _PIN if is_held else _JOINT
-            gizmo.draw_options = {"ALIGN_VIEW", "FILL"} if is_held else {"ALIGN_VIEW"}
+    def setup(self, _context: bpy.types.Context) -> None:
+        self.gizmos.new(ANALYTIC_IK_GT_joints.bl_idname)
 
 
 class GrabTool(bpy.types.WorkSpaceTool):
@@ -114,6 +149,7 @@ class GrabTool(bpy.types.WorkSpaceTool):
         given = tool.operator_properties("analytic_ik.grab")
         for name in ("pin_feet", "hips", "rotation", "spine", "balance", "lift_heels", "look"):
             layout.prop(given, name)
+        layout.label(text=ANALYTIC_IK_GT_joints.under)
 
 
 _register, _unregister = registration_of(__name__)

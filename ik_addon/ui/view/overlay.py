@@ -4,6 +4,7 @@ It is drawn by one handler, which exists exactly while a scene of the file has i
 anew only where something moved.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -151,9 +152,16 @@ def _draw_view(context: bpy.types.Context) -> None:
     batches = batches_of(context)
     if not batches:
         return
-    scale = context.preferences.system.ui_scale
-    region = context.region
     lines, edges, fill = batches
+    draw_lines(context, ((edges, _LINE_WIDTH + _EDGE_WIDTH), (lines, _LINE_WIDTH)), fill)
+
+
+def draw_lines(
+    context: bpy.types.Context,
+    lines: Iterable[tuple[gpu.types.GPUBatch, float]],
+    fill: gpu.types.GPUBatch | None = None,
+) -> None:
+    """Draw batches of lines, each with its width in pixels at a resolution scale of 1, over what they fill."""
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     try:
@@ -161,9 +169,9 @@ def _draw_view(context: bpy.types.Context) -> None:
             fill.draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
         shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
         shader.bind()
-        shader.uniform_float("viewportSize", (region.width, region.height))
-        for batch, width in ((edges, _LINE_WIDTH + _EDGE_WIDTH), (lines, _LINE_WIDTH)):
-            shader.uniform_float("lineWidth", width * scale)
+        shader.uniform_float("viewportSize", (context.region.width, context.region.height))
+        for batch, width in lines:
+            shader.uniform_float("lineWidth", width * context.preferences.system.ui_scale)
             batch.draw(shader)
     finally:
         gpu.state.blend_set("NONE")
@@ -210,11 +218,11 @@ def _is_stale(drawn: _Drawn, scene: bpy.types.Scene) -> bool:
 
 def _batches(lines: "Lines", fill: "Lines") -> tuple:
     dark = lines.colours * _EDGE
-    edges = _batch("LINES", lines.points, dark)
-    return _batch("LINES", lines.points, lines.colours), edges, _batch("TRIS", fill.points, fill.colours)
+    edges = batch_of("LINES", lines.points, dark)
+    return batch_of("LINES", lines.points, lines.colours), edges, batch_of("TRIS", fill.points, fill.colours)
 
 
-def _batch(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUBatch | None:
+def batch_of(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUBatch | None:
     """As the built-in shaders take it; None of nothing."""
     if not len(points):
         return None

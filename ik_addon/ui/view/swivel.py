@@ -19,7 +19,7 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
-from .dragging import DragsInView, handle_for, in_pose_mode
+from .dragging import BRIGHT, DragsInView, in_pose_mode
 
 SWIVEL = "analytic_ik_swivel"
 _EDGE_ON = 0.17
@@ -234,13 +234,16 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         self.dial = self._gizmo("GIZMO_GT_dial_3d", 2.0, 0.55)
         self.dial.use_draw_scale = False
         self.handle = self._gizmo("GIZMO_GT_move_3d", 2.5, 0.9)
-        self.handle.scale_basis = 0.11
+        self.handle.scale_basis, self.handle.draw_style, self.handle.draw_options = 0.11, "RING_2D", {"ALIGN_VIEW"}
 
     def _gizmo(self, kind: str, width: float, alpha: float) -> bpy.types.Gizmo:
         from .shapes import KNEE_COLOUR
 
-        gizmo, _ = handle_for(self, kind, "analytic_ik.swivel", width, alpha)
-        gizmo.color, gizmo.use_draw_modal, gizmo.hide = KNEE_COLOUR, True, True
+        gizmo = self.gizmos.new(kind)
+        gizmo.line_width, gizmo.alpha = width, alpha
+        gizmo.color, gizmo.color_highlight, gizmo.alpha_highlight = KNEE_COLOUR, BRIGHT, 1.0
+        gizmo.use_draw_modal, gizmo.hide = True, True
+        gizmo.target_set_operator("analytic_ik.swivel").release_confirm = True
         return gizmo
 
     def refresh(self, context: bpy.types.Context) -> None:
