@@ -63,7 +63,7 @@ def calmed(
     Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
     Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
     """
-    start = lifted = ankles
+    start, lifted, moves = ankles, ankles, np.zeros_like(ankles)
     # Once more, for what is lifted over the ground jerks.
     for _ in range(2):
         offsets, heights = lifted - hips, heights + (lifted - ankles)[:, None, :, 2]
@@ -71,7 +71,7 @@ def calmed(
         moves = _over_ground(clip, along, changes, heights, stands, options)
         ankles, lifted = lifted, lifted + moves - along * changes[..., None]
     # A foot higher than its hip is lifted away from it.
-    ways, ends = np.linalg.norm(offsets + moves, axis=2), leg_ends(clip)
+    ways, ends = np.linalg.norm(ankles + moves - hips, axis=2), leg_ends(clip)
     return np.where((ways == np.clip(ways, *ends))[..., None], ankles + moves, start)
 
 
