@@ -6,7 +6,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.grabbing.solving.drag import Drag
+from ik_addon.grabbing.solving.drag import Drag, _Step
 from ik_addon.ui.view import grab
 
 from ..rig.rigs import update
@@ -178,3 +178,9 @@ def test_a_drag_begins_where_the_button_was_pressed(monkeypatch):
     assert window.operator.bone == "hips"
     assert (window.hips() - start - Vector((0.0, 0.0, -0.3))).length < 1e-6
     window.operator.cancel(window.context)
+
+
+def test_a_limb_that_begins_where_the_trunk_turns_has_a_goal_too():
+    body = SimpleNamespace(bones=SimpleNamespace(up=(0.0, 0.0, 1.0)), aside=(1.0, 0.0, 0.0))
+    pivot, goal = (0.1, 0.2, 1.0), (0.5, -0.3, 0.2)
+    assert _Step._ahead(SimpleNamespace(body=body), pivot, pivot, goal) == goal

@@ -281,6 +281,9 @@ class _Step:
         up, aside = self.body.bones.up, self.body.aside
         arm = g.sub(root, pivot)
         height = max(g.dot(arm, up), hypot(*arm) / 2.0)
+        if not height:
+            # The limb begins where the trunk turns: no turn brings it closer.
+            return goal
         below = min(g.dot(g.sub(goal, pivot), up) / height - 1.0, 0.0)
         return g.add(goal, g.mul(aside, g.dot(arm, aside) * below))
 
