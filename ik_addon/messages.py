@@ -615,13 +615,14 @@ JOIN_OUT_OF_REACH = OfBone(
     "poses and speeds are more alike where they meet."
 )
 JOIN_STEP = OfBone(
-    "at frame {frame} its foot would go {times:.1f} times as far in a frame as in either clip, to go on as '{second}'. "
-    "Choose clips whose feet are more alike where they meet, or have a step there."
+    "at frame {frame} it would go {far:.1%} of a leg in a frame, to go on as '{second}', and may go {most:.1%}. "
+    "Choose clips whose poses are more alike where they meet, or have a step there."
 )
 JOIN_TURN = OfBone(
-    "at frame {frame} it would turn by {angle:.1f}° in a frame, to go on as '{second}', and may by {most:.1f}°. Choose "
+    "at frame {frame} it would turn by {far:.1f}° in a frame, to go on as '{second}', and may by {most:.1f}°. Choose "
     "clips whose poses are more alike where they meet, or a longer one."
 )
+JOIN_END = OfArmature("the clip cannot end at frame {frame}. Choose End at from {start} to {last}, or 0.")
 JOIN_IN_PLACE = OfArmature("clip '{clip}' walks in place. Use Travel on it first.")
 CONTROL_ELSEWHERE = OfArmature("control '{control}' plays another clip. Use Snap IK to FK in this one first.")
 NO_NEXT_CLIP = OfArmature("no clip is to go on. Choose a clip in Next Clip.")

@@ -103,6 +103,19 @@ def motion_snapped(
     return done
 
 
+def poles_snapped(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range) -> Steps[None]:
+    """In steps: key nothing but the poles of chains where the FK pose puts them, as part of a work that takes care that
+    all or nothing is done. Chains that more than a pole bends are left out."""
+    controls = {}
+    for tip, settings in ((tip, settings_of(tip)) for tip in tips):
+        if settings.pole_target and all(getattr(settings, name) == value for name, value in BEND_SETTINGS.items()):
+            pole = Control(settings.pole_target, settings.pole_subtarget)
+            controls[tip] = [Control(settings.target, settings.subtarget, settings.use_rotation), pole]
+    done = Snapped()
+    samples = yield from _snap_controls(context, [*controls], controls, frames, done)
+    _keep([*controls], {pole: samples[pole] for _, pole in controls.values()}, frames, done.slopes)
+
+
 def _keep(
     tips: Sequence[bpy.types.PoseBone],
     samples: dict[Control, list[tuple[Raw, ...]]],

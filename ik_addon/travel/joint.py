@@ -5,7 +5,7 @@ apart fades. A foot that stands in both passes its part once it is in the air, s
 stands in the second alone lands first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -23,7 +23,6 @@ from ..planting.feet.planning import CALMING, FASTER, body_shifts, calm_reaches,
 from ..planting.feet.walk import STEP_TIME, Walk
 from ..planting.scene.reading import Leg
 from ..rig.blender.rotations import LOCATION, SCALE, continuous, matrices_of, quaternions_of, turns_in
-from ..rig.model.order import live_tips
 from ..solvers import ChainError
 from ..solvers.arrays import quaternions
 from .keying import Channels, Film, Rows
@@ -36,23 +35,28 @@ SPEED_TIME = 0.1
 """Seconds over which a difference in speed counts as the difference in place that it makes."""
 BRAKE_TIME = 0.25
 """Seconds in which a difference in speed fades, but for feet."""
-FASTER_STEP, FASTER_TURN, ROUGHER = 1.3, 1.5, 1.3
-"""Times as far as in either clip that a foot may go in a frame, that a bone may turn, and that a foot's step may differ
-from the one before."""
+FASTER_STEP, FASTER_TURN, FASTER_BODY, ROUGHER = 1.3, 1.5, 2.0, 1.3
+"""Times as far as in either clip that a foot may go in a frame; that a bone may turn, and a knee go; that the body may
+go; and that a foot's step may differ from the one before."""
 
-_STEP, _TURN = 1e-3, 2e-3
-"""How far a foot may go in a frame in any case, parts of a leg, and how far a bone may turn, radians."""
+_STEP, _SWAY, _TURN = 1e-3, 1.0, np.radians(180.0)
+"""How far a foot may go in a frame in any case, parts of a leg; how far a knee or the body may in a second, and how far
+a bone may turn, radians."""
+_TURNS = "turn", "bend"
 _STRAIGHT = 0.99
 """Part of its length to which a leg may stretch that is no straighter in either clip."""
 _OFF = 1e-4
 """Part of its length by which a leg may miss its foot."""
 FAR = 0.01
 """The same that is as bad as what is twice too fast; and by which it may miss one that does not hang on it."""
-_MOST, _KEPT = 300, 4.0
-"""So many joints are looked at. Times as much as what fades counts what a foot keeps to the end."""
+_MOST, _KEPT, _LOSS = 300, 4.0, 0.1
+"""So many joints are looked at. Times as much as what fades counts what a foot keeps to the end; and how far apart,
+parts of a leg, counts as much as a whole clip that is not played."""
 _SHORTEST_LANDING = 0.1
 """Seconds in which a foot lands at least."""
 
+Part = tuple[str, int]
+"""What goes from frame to frame: "body", "knee" or "foot", of a leg by its number; "turn" or "bend" of any bone."""
 Refused = tuple[float, str]
 """How many times as much as it may be something is, and the sentence that says so."""
 
@@ -115,13 +119,26 @@ class Joint:
         )
         return (1.0 + 2.0 * t) * (1.0 - t) ** 2 * apart + brake * u * (1.0 - u) ** 2 * faster
 
+    def faded(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Vectors (T, k) of both clips; those of the second go on from the first."""
+        own, later = before[: self.row + 1], after[self.following :]
+        later = later + self.left(None, own[-1] - later[0], (own[-1] - own[-2]) - (later[1] - later[0]))
+        return np.concatenate((own, later[1:]))
+
+    def turned(self, before: np.ndarray, after: np.ndarray, fades: bool = True) -> np.ndarray:
+        """The same of rotations (T, 3, 3)."""
+        own, later = before[: self.row + 1], after[self.following :]
+        faster = vectors_of(own[-2].T @ own[-1]) - vectors_of(later[0].T @ later[1])
+        later = later @ turns_by(fades * self.left(None, vectors_of(later[0].T @ own[-1]), faster))
+        return np.concatenate((own, later[1:]))
+
     def passed(self, before: np.ndarray, after: np.ndarray, leg: int | None) -> np.ndarray:
         """Poses (T, 4, 4) in the world, of the second clip where it goes on from the first. leg: of a foot."""
         before, later = before[: self.row + 1], self.move @ after[self.following :]
         places, turns, own = later[:, :3, 3], matrices_of(turns_in(later)), matrices_of(turns_in(before[-2:]))
         pivots = places
         if leg is not None:
-            pivots = applied(self.move[:3, :3], self.walk.feet[leg, self.following :]) + self.move[:3, 3]
+            pivots = placed(self.move, self.walk.feet[leg, self.following :])
         faster = vectors_of(own[1] @ own[0].T) - vectors_of(turns[1] @ turns[0].T)
         spins = turns_by(self.left(leg, vectors_of(own[1] @ turns[0].T), faster))
         moved = pivots + applied(spins, places - pivots)
@@ -134,17 +151,14 @@ class Joint:
         """What those channels of a control hold that change. fades: so that the second clip goes on from the first."""
         found = {}
         for mode in before[0]:
-            own, later = (np.array([row[mode] for row in rows], float) for rows in (before, after))
-            own, later = own[: self.row + 1], later[self.following :]
+            both = [np.array([row[mode] for row in rows], float) for rows in (before, after)]
             if mode in (LOCATION, SCALE):
-                faster = (own[-1] - own[-2]) - (later[1] - later[0])
-                later = later + fades * self.left(None, own[-1] - later[0], faster)
+                numbers = self.faded(*both) if fades else np.array(self.joined(*both))
             else:
-                ends, turns = (matrices_of(quaternions_of(each, mode)) for each in (own[-2:], later))
-                faster = vectors_of(ends[0].T @ ends[1]) - vectors_of(turns[0].T @ turns[1])
-                turns = turns @ turns_by(fades * self.left(None, vectors_of(turns[0].T @ ends[1]), faster))
-                later = continuous(quaternions(turns), mode, own[-1])
-            numbers = np.concatenate((own, later[1:]))
+                own = both[0][: self.row + 1]
+                one, other = (matrices_of(quaternions_of(each, mode)) for each in both)
+                turns = self.turned(one, other, fades)
+                numbers = np.concatenate((own, continuous(quaternions(turns[self.row :]), mode, own[-1])[1:]))
             if (numbers != numbers[0]).any():
                 found[mode] = [tuple(each) for each in numbers.tolist()]
         return found
@@ -172,57 +186,59 @@ class Pair:
 
     @cached_property
     def paths(self) -> list[list[str]]:
-        """By leg the bones that are turned to put its foot where it is wanted; none where something else does."""
-        live = live_tips(self.hips.id_data)
-        return [[] if leg.tip in live else path_to(leg, self.hips) for leg in self.legs]
+        """By leg the bones from the body to its foot, or where that does not hang on it to its end; none where others
+        turn them."""
+        return [path_to(leg, self.hips) or path_to(leg, self.hips, leg.tip) for leg in self.legs]
 
     @cached_property
     def carried(self) -> list[str]:
-        """The body and the bones that it carries, from the top."""
-        found = [self.hips.name]
-        for bone in self.hips.id_data.pose.bones:
-            if bone.parent is not None and bone.parent.name in found:
-                found.append(bone.name)
+        """The body and the bones that it carries."""
+        return [self.hips.name, *(bone.name for bone in self.hips.children_recursive)]
+
+    @cached_property
+    def parts(self) -> dict[Part, list[str]]:
+        """The bones that are not to go too far: the body; by leg its knees, and its foot, or without one its tip, with
+        the bones below."""
+        bones, found = self.hips.id_data.pose.bones, {("body", 0): [self.hips.name]}
+        for k, leg in enumerate(self.legs):
+            foot = bones[leg.foot or leg.tip]
+            found["knee", k] = [*leg.links[1:]]
+            found["foot", k] = [foot.name, *(each.name for each in foot.children_recursive)]
         return found
 
     @cached_property
-    def feet(self) -> list[list[str]]:
-        """By leg its foot, or without one its tip, and the bones below."""
-        bones = [self.hips.id_data.pose.bones[leg.foot or leg.tip] for leg in self.legs]
-        return [[bone.name, *(each.name for each in bone.children_recursive)] for bone in bones]
-
-    @cached_property
     def reaches(self) -> np.ndarray:
-        """(legs, 1), how far each ankle may be from its hip."""
-        most = [np.linalg.norm(clip.ankles - clip.hips, axis=2).max(axis=1) for clip in self.clips]
-        return np.max([*most, _STRAIGHT * self.clips[0].reaches], axis=0)[:, None]
+        """(legs, 1), how far each leg may end from its hip."""
+        most = _STRAIGHT * self.clips[0].reaches
+        for film, clip in zip(self.films, self.clips, strict=True):
+            ends = np.array([end_of(film, leg) for leg in self.legs])
+            most = np.maximum(most, np.linalg.norm(ends - clip.hips, axis=2).max(axis=1))
+        return most[:, None]
 
-    def speeds(self, poses: Mapping[str, np.ndarray], world: np.ndarray) -> Iterator[tuple[str | int, str, np.ndarray]]:
-        """How far bones go from each frame to the next, (T - 1,), each with its limit and its name: turns, and those
-        against the bone above, radians; of feet, by leg, how far the ends of their bones go.
-
-        poses: (T, 4, 4) of these bones, in the space of the armature. world: (T, 4, 4), where that is.
-        """
-        bones = self.hips.id_data.pose.bones
-        for name, own in poses.items():
-            yield "turn", name, _turns(own)
-            if bones[name].parent is not None and bones[name].parent.name in poses:
-                yield "bend", name, _turns(np.linalg.inv(poses[bones[name].parent.name]) @ own)
-        for leg, names in enumerate(self.feet):
+    def speeds(self, film: Film) -> Iterator[tuple[Part, str, np.ndarray]]:
+        """How far bones go from each frame to the next, (T - 1,), each with its part and its name: turns, and those
+        against the bone above, radians; of parts, how far the ends of their bones go."""
+        bones, poses = self.hips.id_data.pose.bones, film.poses
+        for name in dict.fromkeys([*self.carried, *(name for names in self.parts.values() for name in names)]):
+            yield ("turn", 0), name, _turns(poses[name])
+            if bones[name].parent is not None:
+                yield ("bend", 0), name, _turns(np.linalg.inv(poses[bones[name].parent.name]) @ poses[name])
+        for part, names in self.parts.items():
             for name in names:
-                if name in poses:
-                    ends = world @ poses[name] @ np.array([(0, 0), (0, bones[name].length), (0, 0), (1, 1)])
-                    yield leg, name, np.linalg.norm(np.diff(ends[:, :3], axis=0), axis=1).max(axis=1)
+                ends = film.worlds[film.ob] @ poses[name] @ np.array([(0, 0), (0, bones[name].length), (0, 0), (1, 1)])
+                yield part, name, np.linalg.norm(np.diff(ends[:, :3], axis=0), axis=1).max(axis=1)
 
     @cached_property
-    def limits(self) -> dict[str | int, float]:
-        """How far something may go in a frame, by its limit."""
-        found = {"turn": _TURN, "bend": _TURN, **dict(enumerate(_STEP * self.clips[0].reaches))}
+    def limits(self) -> dict[Part, float]:
+        """How far something may go in a frame, by its part."""
+        fps, size = self.clips[0].fps, self.clips[0].size
+        least = {"turn": _TURN / fps, "bend": _TURN / fps, "foot": _STEP * size}
+        found = {}
         for film in self.films:
-            seen = {name: film.poses[name] for own in (self.carried, *self.feet) for name in own}
-            for limit, _, own in self.speeds(seen, film.worlds[film.ob]):
-                faster = FASTER_TURN if isinstance(limit, str) else FASTER_STEP
-                found[limit] = max(found[limit], faster * float(own.max(initial=0.0)))
+            for part, _, own in self.speeds(film):
+                faster = {"foot": FASTER_STEP, "body": FASTER_BODY}.get(part[0], FASTER_TURN)
+                limit = max(least.get(part[0], _SWAY * size / fps), faster * float(own.max(initial=0.0)))
+                found[part] = max(found.get(part, 0.0), limit)
         return found
 
     @cached_property
@@ -231,15 +247,13 @@ class Pair:
         most = [[jolts_of(getattr(clip, name)) for name in ("ankles", "balls")] for clip in self.clips]
         return np.maximum(ROUGHER * np.max(most, axis=(0, 1)), _STEP * self.clips[0].reaches)
 
-    def too_far(self, limit: str | int, name: str, ways: np.ndarray) -> Refused:
+    def too_far(self, part: Part, name: str, ways: np.ndarray) -> Refused:
         """Where a bone goes too far from a frame to the next. ways: (T - 1,)."""
-        row = int(ways.argmax())
-        times, frame = float(ways[row] / self.limits[limit]), self.films[0].frames.start + row + 1
-        given = {"bone": name, "frame": frame, "second": self.names[1]}
-        if isinstance(limit, str):
-            angles = {"angle": np.degrees(ways[row]), "most": np.degrees(self.limits[limit])}
-            return times, messages.JOIN_TURN(**given, **angles)
-        return times, messages.JOIN_STEP(**given, times=times * FASTER_STEP)
+        row, most, turns = int(ways.argmax()), self.limits[part], part[0] in _TURNS
+        given = {"bone": name, "frame": self.films[0].frames.start + row + 1, "second": self.names[1]}
+        unit = np.radians(1.0) if turns else self.clips[0].size
+        given |= {"far": ways[row] / unit, "most": most / unit}
+        return float(ways[row] / most), (messages.JOIN_TURN if turns else messages.JOIN_STEP)(**given)
 
     def out_of_reach(self, leg: int, off: np.ndarray, most: float = _OFF) -> Refused:
         """Where a leg misses its foot, by parts of its length (T,). most: by which it may."""
@@ -261,10 +275,20 @@ class Pair:
         fastest, fps = 1.5 * 2.0 * np.arccos(np.minimum(least, 1.0)), self.clips[1].fps
         rest = len(self.films[1].frames) - 1 - np.arange(least.shape[1])
         # The clip's own speed leaves this much at least.
-        wanted = np.ceil(fastest / ((1.0 - 1.0 / FASTER_TURN) * self.limits["turn"]))
+        wanted = np.ceil(fastest / ((1.0 - 1.0 / FASTER_TURN) * self.limits["turn", 0]))
         frames = np.clip(wanted, frames_in(STEP_TIME, fps), frames_in(NEAR, fps))
         frames = np.maximum(np.minimum(frames, rest), 1).astype(int)
-        return frames, fastest / frames / self.limits["turn"]
+        return frames, fastest / frames / self.limits["turn", 0]
+
+
+def end_of(film: Film, leg: Leg) -> np.ndarray:
+    """Where a leg ends, (T, 3), in the world."""
+    return placed(film.world(Control(film.ob, leg.tip)), np.array(leg.ankle))
+
+
+def placed(poses: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (..., 3) in the space of poses (..., 4, 4), outside of it."""
+    return applied(poses[..., :3, :3], points) + poses[..., :3, 3]
 
 
 def jolts_of(points: np.ndarray) -> np.ndarray:
@@ -278,9 +302,9 @@ def _turns(poses: np.ndarray) -> np.ndarray:
     return np.linalg.norm(vectors_of(turns[:-1].swapaxes(1, 2) @ turns[1:]), axis=1)
 
 
-def joints_of(pair: Pair) -> list[Joint]:
-    """Where two clips may be one, most alike first, of all places where a foot stands in both. Raises ChainError where
-    there is none."""
+def joints_of(pair: Pair, end: int | None) -> list[Joint]:
+    """Where two clips may be one, most alike first, of all places where a foot stands in both. end: the row at which
+    the first ends; None: any. Raises ChainError where there is none."""
     first, second = pair.walks
     (level, heights), (other, other_heights) = _features(first), _features(second)
     # Its angle is the turn about the vertical that brings one pose nearest to another.
@@ -292,15 +316,19 @@ def joints_of(pair: Pair) -> list[Joint]:
     one, two = (standing(each.anchors, each.clip.ankles.shape[:2]) for each in (first, second))
     # In the air only where no foot that stands does so near both ends: runs of one cycle.
     both, none = (one[:, :, None] & two[:, None]).any(axis=0), ~one.any(axis=0)[:, None] & ~two.any(axis=0)
-    near = round(NEAR * first.clip.fps)
+    near, (count, after) = round(NEAR * first.clip.fps), both.shape
+    rows = np.arange(count)
+    left_out = rows != end if end is not None else rows < max(count // 2, count - near, 1)
     for fits in (both, none):
-        fits[: max(len(fits) // 2, len(fits) - near, 1)] = fits[:, min(fits.shape[1] // 2, near) :] = False
+        fits[left_out] = fits[:, min(after // 2, near) :] = False
     fits = both if both.any() else none
     if not fits.any():
         raise ChainError(messages.NO_JOINT(armature=pair.hips.id_data.name, first=pair.names[0], second=pair.names[1]))
     fades, faster = pair.fades()
     faster, found = np.maximum(faster, 1.0), []
-    order = np.lexsort((away.ravel(), faster.ravel(), ~fits.ravel()))[: min(fits.sum(), _MOST)]
+    lost = (count - 1 - rows[:, None]) / count + np.arange(after) / after
+    worse = away + np.square(_LOSS * first.clip.size * lost)
+    order = np.lexsort((worse.ravel(), faster.ravel(), ~fits.ravel()))[: min(fits.sum(), _MOST)]
     for row, following in zip(*(each.tolist() for each in np.unravel_index(order, fits.shape)), strict=True):
         move, stands, last = np.eye(4), one[:, row] & two[:, following], second.clip.frame_count - 1
         move[:3, :3] = turns_by(np.angle(product[row, following]) * UP)
@@ -316,9 +344,9 @@ def joints_of(pair: Pair) -> list[Joint]:
         kept = np.mean(
             [np.square(way[0]).sum() for way, (start, _) in zip(ways, passes, strict=True) if start == last] or 0
         )
-        apart = float(away[row, following])
-        made = Joint(row, following, second, move, np.sqrt(apart), fade, passes, stands, lands)
-        found.append((faster[row, following], apart + _KEPT * kept, len(found), made))
+        apart = np.sqrt(float(away[row, following]))
+        made = Joint(row, following, second, move, apart, fade, passes, stands, lands)
+        found.append((faster[row, following], worse[row, following] + _KEPT * kept, len(found), made))
     return [made for *_, made in sorted(found)]
 
 
@@ -335,7 +363,7 @@ def _ways(pair: Pair, row: int, following: int, move: np.ndarray) -> np.ndarray:
 def _passes(pair: Pair, leg: int, following: int, ways: np.ndarray, lands: bool) -> tuple[int, int]:
     """From which row of the second clip to which a foot passes its part, not too far in a frame: while it lands; else
     in the first swing that is enough. If none is, it keeps its part to the end. ways: (2, 3), of ankle and ball."""
-    clip, most = pair.clips[1], pair.limits[leg]
+    clip, most = pair.clips[1], pair.limits["foot", leg]
     last = clip.frame_count - 1
     if lands:
         far = np.linalg.norm(ways, axis=1).max()
@@ -364,42 +392,51 @@ def _features(walk: Walk) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Way:
-    """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), at the ankles. refused: what is
-    worst about them. rough: whether a foot jolts."""
+    """Where all is at a joint, in the world. bodies: (T, 4, 4). feet: (legs, T, 4, 4), how feet go there from where
+    they are in both clips. ends: (legs, T, 3), of the legs. refused: what is worst about them. rough: whether a foot
+    jolts."""
 
     bodies: np.ndarray
     feet: np.ndarray
+    ends: np.ndarray
     refused: Refused
     rough: bool
 
 
 def way_at(pair: Pair, joint: Joint) -> Way:
     """The body and the feet at a joint. The body makes way where legs would not reach their feet."""
-    own = pair.clips[0]
-    before, after = (film.world(pair.body) for film in pair.films)
-    bodies = joint.passed(before, after, None)
-    goes = bodies @ np.linalg.inv(joint.joined(before, after))
-    poses = [[foot_poses(clip, leg) for clip in pair.clips] for leg in range(own.leg_count)]
-    seen = np.array([joint.joined(one, two) for one, two in poses])
-    feet = np.array([joint.passed(one, two, leg) for leg, (one, two) in enumerate(poses)])
-    hips, ankles, balls = (
-        np.array(joint.joined(*(getattr(clip, name).swapaxes(0, 1) for clip in pair.clips))).swapaxes(0, 1)
-        for name in ("hips", "ankles", "balls")
-    )
-    hips = applied(goes[:, :3, :3], hips) + goes[:, :3, 3]
-    balls = feet[..., :3, 3] + applied(feet[..., :3, :3] @ seen[..., :3, :3].swapaxes(-1, -2), balls - ankles)
-    ankles = feet[..., :3, 3]
-    longest = np.broadcast_to(pair.reaches, ankles.shape[:2])
-    made = LegMotion(own.fps, own.lengths, hips, hips, ankles, balls, feet[..., :3, :3])
-    ways = np.linalg.norm(ankles - hips, axis=2)
+    own, carried = pair.clips[0], [film.world(pair.body) for film in pair.films]
+    bodies = joint.passed(carried[0], carried[1], None)
+    feet, goes, balls, ends, hips = [], [], [], [], []
+    for k, leg in enumerate(pair.legs):
+        poses = [foot_poses(clip, k) for clip in pair.clips]
+        feet.append(joint.passed(poses[0], poses[1], k))
+        goes.append(feet[k] @ np.linalg.inv(joint.joined(*poses)))
+        balls.append(placed(goes[k], np.array(joint.joined(*(clip.balls[k] for clip in pair.clips)))))
+        # A foot that does not hang on its leg, and the bone above it, fade as well.
+        on_feet = (placed(np.linalg.inv(pose), end_of(film, leg)) for pose, film in zip(poses, pair.films, strict=True))
+        ends.append(placed(feet[k], joint.faded(*on_feet)))
+        above = Control(pair.body.ob, pair.hips.id_data.pose.bones[leg.links[0]].parent.name)
+        shoulders = [film.world(above) for film in pair.films]
+        on_body = [np.linalg.inv(body) @ each for body, each in zip(carried, shoulders, strict=True)]
+        spins = joint.turned(*(matrices_of(turns_in(each)) for each in on_body))
+        on_it = (placed(np.linalg.inv(one), clip.hips[k]) for one, clip in zip(shoulders, pair.clips, strict=True))
+        places = joint.faded(*(each[:, :3, 3] for each in on_body))
+        hips.append(placed(bodies, applied(spins, joint.faded(*on_it)) + places))
+    feet, balls, ends, hips = map(np.array, (feet, balls, ends, hips))
+    ankles, longest = feet[..., :3, 3], np.broadcast_to(pair.reaches, ends.shape[:2])
+    made = LegMotion(own.fps, own.lengths, hips, hips, ends, balls, feet[..., :3, :3])
+    ways = np.linalg.norm(ends - hips, axis=2)
     calm = calm_reaches(made, ways, FASTER * np.max([fastest_bends(clip) for clip in pair.clips], axis=0))
     calm = np.minimum(longest, np.maximum(calm, ways - CALMING * own.size))
-    shifts, _ = body_shifts(replace(made, extensions=calm), ankles, Options())
+    shifts, _ = body_shifts(replace(made, extensions=calm), ends, Options())
     bodies[:, :3, 3] += shifts
-    short = (np.linalg.norm(ankles - hips - shifts, axis=2) - longest) / own.reaches[:, None]
+    short = (np.linalg.norm(ends - hips - shifts, axis=2) - longest) / own.reaches[:, None]
     found = [pair.out_of_reach(leg, off) for leg, off in enumerate(short)]
+    steps = np.linalg.norm(np.diff(bodies[:, :3, 3], axis=0), axis=1)
+    found.append(pair.too_far(("body", 0), pair.hips.name, steps))
     for leg, points in enumerate(np.stack((ankles, balls), axis=1)):
         steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=0)
-        found.append(pair.too_far(leg, pair.legs[leg].tip, steps))
+        found.append(pair.too_far(("foot", leg), pair.legs[leg].tip, steps))
     rough = bool((np.maximum(jolts_of(ankles), jolts_of(balls)) > pair.jolts).any())
-    return Way(bodies, feet, max(found), rough)
+    return Way(bodies, np.array(goes), ends, max(found), rough)

@@ -1,6 +1,7 @@
 """New motion in the world for bones and objects, into keys of a copy of the clip."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,7 +15,7 @@ from ..authoring.fk_frames import keys_of
 from ..authoring.placing import Control, depth, goes_along
 from ..authoring.selection import all_tips
 from ..bake.keys import BoneKeys, check_keyable
-from ..bake.stepping import Steps, recorded, stepping_lightly
+from ..bake.stepping import GoTo, Steps, part_of, recorded, stepping_lightly
 from ..planting.scene.reading import legs_of
 from ..planting.scene.writing import keyed_control, write_copies
 from ..rig.blender.animation import current_fcurve_collections
@@ -73,8 +74,15 @@ class Film:
         return max(float(np.abs(each[:, :3, 3]).max()) for each in own)
 
 
-def filmed(context: bpy.types.Context, ob: bpy.types.Object, controls: Sequence[Control], frames: range) -> Steps[Film]:
-    """In steps: see an armature object over frames, and the channels of controls: bones of it, or objects."""
+def filmed(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    controls: Sequence[Control],
+    frames: range,
+    going: Callable[..., AbstractContextManager[GoTo]] = stepping_lightly,
+) -> Steps[Film]:
+    """In steps: see an armature object over frames, and the channels of controls: bones of it, or objects. going: as
+    these frames are gone through: without chains, or so that bones of live ones hold what is shown."""
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
     names = [bone.name for bone in ob.pose.bones]
 
@@ -85,7 +93,7 @@ def filmed(context: bpy.types.Context, ob: bpy.types.Object, controls: Sequence[
         # Blender keeps matrices by their columns.
         return np.array(worlds), row.reshape(-1, 4, 4).swapaxes(1, 2), [_channels(each, depsgraph) for each in controls]
 
-    rows = yield from recorded(stepping_lightly(context, objects), frames, take)
+    rows = yield from recorded(going(context, objects), frames, take)
     worlds, poses, channels = (list(each) for each in zip(*rows, strict=True))
     worlds, poses = np.swapaxes(worlds, 0, 1), np.swapaxes(poses, 0, 1).astype(float)
     by_control = {control: [row[k] for row in channels] for k, control in enumerate(controls)}
@@ -302,13 +310,14 @@ def made_of_clip(
     made: str,
     frames: range | None = None,
     beside: bool = True,
+    judged: Callable[[], Steps[None]] | None = None,
 ) -> Steps[Film]:
     """In steps: key controls otherwise, in a copy of the action of an armature object, over all frames of its motion.
     Returns what was seen before.
 
     controls: what is seen. moved: what channels hold then. made: what the copy's name says of it. frames: those that
-    the copy has alone; None: all. beside: the copy is a clip of its own, and does not take the place of that. Raises
-    ChainError, with nothing changed.
+    the copy has alone; None: all. beside: the copy is a clip of its own, and does not take the place of that. judged:
+    in steps, raises ChainError where the copy that plays is not good. Raises ChainError, with nothing changed.
     """
     check_changeable(ob)
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
@@ -320,7 +329,8 @@ def made_of_clip(
             raise ChainError(messages.CONTROL_ELSEWHERE(armature=ob.name, control=each.name))
     with all_or_nothing(objects) as undo:
         undo.nothing_more_is_made()
-        film = yield from filmed(context, ob, controls, frames)
+        steps = filmed(context, ob, controls, frames)
+        film = yield from (steps if judged is None else part_of(steps, 0, 2))
         found = moved(film)
         with undo.making():
             before = {each: _action_of(each) for each in objects}
@@ -330,6 +340,8 @@ def made_of_clip(
             for each in objects if only is not None else ():
                 if _action_of(each) != before[each]:
                     _cut(each, frames)
+        if judged is not None:
+            yield from part_of(judged(), 1, 2)
     # What stands at this frame is as keyed.
     scene = context.scene
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)

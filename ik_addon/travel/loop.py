@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import pi
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..authoring.placing import Control
@@ -78,10 +80,10 @@ class FootGoal:
     turns: np.ndarray
 
 
-def path_to(leg: Leg, body: bpy.types.PoseBone) -> list[str]:
-    """The bones from below a body down to a foot, which nothing but their channels moves; else none."""
+def path_to(leg: Leg, body: bpy.types.PoseBone, end: str = "") -> list[str]:
+    """The bones from below a body down to a foot, or another end, which nothing but their channels moves; else none."""
     bones = body.id_data.pose.bones
-    end = bones[leg.foot or leg.tip]
+    end = bones[end or leg.foot or leg.tip]
     above = [end, *end.parent_recursive]
     if body not in above:
         return []
@@ -144,10 +146,32 @@ def basis_at(film: Film, rows: Mapping[Control, Rows], control: Control, t: int)
 
 
 def _turns(joints: Sequence[Vector], goal: np.ndarray) -> list[np.ndarray]:
-    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,), with as little motion as needed."""
-    chain = Chain(joints)
-    solution = solve(chain, Goal(goal.tolist(), least_motion=True))
-    return [np.array(turn.to_matrix()) for turn in link_rotations(chain, solution)]
+    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,): all bend by the same share, and turn
+    as one toward it. With least motion alone the last link would take all, and fold over."""
+    root, way = joints[0], Vector(goal) - joints[0]
+    links = [end - start for start, end in pairwise(joints)]
+    bent = _evenly_bent(links, way.length)
+    swing = sum(bent, Vector()).rotation_difference(way)
+    chain = Chain([*accumulate((swing @ link for link in bent), initial=root)])
+    turns = link_rotations(chain, solve(chain, Goal(goal.tolist(), least_motion=True)))
+    found = zip(turns, links, bent, strict=True)
+    return [np.array((turn @ swing @ link.rotation_difference(now)).to_matrix()) for turn, link, now in found]
+
+
+def _evenly_bent(links: Sequence[Vector], distance: float) -> list[Vector]:
+    """Links that end so far from where they begin, if they can: their angles to the line between are multiplied."""
+    end = sum(links, Vector())
+    along = end.normalized()
+    turns = [(link.length, *along.rotation_difference(link).to_axis_angle()) for link in links]
+
+    def bent(share: float) -> list[Vector]:
+        return [length * (Quaternion(axis, share * angle) @ along) for length, axis, angle in turns]
+
+    least, most = (0.0, 1.0) if distance > end.length else (1.0, pi / max(1e-6, *(angle for *_, angle in turns)))
+    for _ in range(60):
+        share = 0.5 * (least + most)
+        least, most = (share, most) if sum(bent(share), Vector()).length > distance else (least, share)
+    return bent(least)
 
 
 def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:

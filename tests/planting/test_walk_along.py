@@ -17,7 +17,8 @@ from ik_addon.planting.feet.judging import with_plan
 from ik_addon.planting.feet.measures import measured, unexpected
 from ik_addon.planting.feet.options import PAW, SLOPE_TIME, Options
 from ik_addon.planting.feet.path import path_of
-from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.planning import body_shifts, plan
+from ik_addon.planting.feet.reaching import unfolded
 from ik_addon.planting.feet.spine import Spine, moved
 from ik_addon.planting.feet.swinging import calmed
 from ik_addon.planting.feet.walk import Walk
@@ -380,3 +381,25 @@ def test_legs_on_both_sides_of_one_body_do_not_bend_it():
     sides = [Spine(legs, clip.hips[[legs[0]]]) for legs in ((0, 2), (1, 3))]
     (there, _), (rigid, _) = (girdles_on(clip, truth, own, CURVES["S"]) for own in (sides, []))
     assert np.abs(there.clip.hips - rigid.clip.hips).max() < 1e-9
+
+
+def test_a_walk_of_which_one_foot_never_stands_goes_as_evenly_as_its_body():
+    clip, truth = walk(fps=24.0, seconds=8.0)
+    truth = truth * np.array((True, False))[:, None, None]
+    own = walk_of(clip, truth)
+    speeds = np.diff(own.way.at(np.arange(own.clip.frame_count, dtype=float))[2])[4 * own.step : -4 * own.step]
+    assert np.ptp(speeds) < 0.05 * speeds.mean()
+
+
+def test_a_folded_leg_in_the_air_does_not_push_the_body():
+    clip, truth = walk(fps=24.0, seconds=4.0)
+    clip = replace(clip, lengths=clip.reaches[:, None] * (0.8, 0.2))
+    stands = truth.any(axis=1)
+    stands[1] = False
+    ankles = clip.ankles.copy()
+    ankles[1] = clip.hips[1] - 0.3 * clip.size * UP
+    shifts, unreached = body_shifts(clip, ankles, Options(body=0.0), stands)
+    alone, _ = body_shifts(clip, np.stack((ankles[0], clip.hips[1] - 0.8 * clip.size * UP)), Options(body=0.0), stands)
+    assert np.allclose(shifts, alone) and not unreached.any()
+    offsets = unfolded(clip, clip.hips + shifts, ankles, stands, OPTIONS) - clip.hips - shifts
+    assert (np.linalg.norm(offsets[1], axis=1) >= 0.6 * clip.reaches[1]).all()

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
@@ -149,3 +150,24 @@ def test_clips_of_a_game_character_are_joined_without_a_foot_or_a_bone_that_is_f
     bones = [ob.pose.bones[each.foot] for each in legs_of(ob)]
     feet = [{each.name: each.length for each in (bone, *bone.children_recursive)} for bone in bones]
     check_speeds(feet, leg, now, *seen)
+
+
+@pytest.mark.parametrize("clips", [("Idle", "Walk"), ("Gallop", "Idle")], ids="-".join)
+def test_knees_of_hind_legs_with_chains_go_through_a_joint_no_faster_than_in_either_clip(clips):
+    ob, _, leg = opened(CYCLES[0])
+    rig_legs(bpy.context, ob)
+    seen, names = [], []
+    for clip in clips[::-1]:
+        full = f"AnimalArmature|{clip}"
+        play(ob, next(each for each in clips_of(ob) if clip_name(each, clips_of(ob)) in (full, f"{full}_{ob.name}")))
+        bpy.context.scene.frame_set(0)
+        if clip != "Idle":
+            travel(bpy.context, ob)
+        names.append(clip_name(playing_clip(ob), clips_of(ob)))
+        seen.append(shown(ob, motion_frames(ob)))
+    report = join_clips(bpy.context, ob, names[0])
+    now = shown(ob, range(report["frames"][0], report["frames"][1] + 1))
+    for own in legs_of(ob):
+        for bone in (*own.links, own.foot):
+            far, *usual = (np.linalg.norm(np.diff(each[bone][:, :3, 3], axis=0), axis=1).max() for each in (now, *seen))
+            assert far < 1.3 * max(*usual, 0.02 * leg)

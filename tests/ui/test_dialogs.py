@@ -340,7 +340,7 @@ def test_the_others_ask_for_the_hips_alone(name, ask):
     """A loop also for the frames that are its cycle."""
     captured()
     assert ask(name).shown.properties == [*(["cycle"] if name == "make_loop" else []), "body"]
-    assert ask("join_clips").shown.properties == ["clip", "body"]
+    assert ask("join_clips").shown.properties == ["clip", "end", "body"]
 
 
 @pytest.mark.some(1)

@@ -92,6 +92,13 @@ def smooth_inside(values: np.ndarray, half: int) -> np.ndarray:
     return smooth(np.concatenate((before, values, after)), half)[half:-half]
 
 
+def mean_inside(values: np.ndarray, half: int) -> np.ndarray:
+    """As `smooth_inside`, but all frames count alike, the ends half: what repeats after twice `half` frames cancels."""
+    before, after = _mirrored(values, half)
+    weights = np.repeat((0.5, 1.0, 0.5), (1, 2 * half - 1, 1)) / (2 * half)
+    return windows_in(np.concatenate((before, values, after)), 2 * half + 1) @ weights
+
+
 def above(needs: np.ndarray, half: int) -> np.ndarray:
     """A smooth curve that is nowhere below `needs` (T,) and differs from it only within twice `half` frames.
 

@@ -260,14 +260,18 @@ def lifts(clip: LegMotion, below: np.ndarray, had: np.ndarray, touching: np.ndar
     Of its points in the frames in which it is in the air, (points, frames): below: how far below the ground they are,
     had: how far above it they are to be. touching: (T,) bool, in which it is not.
     """
-    times, free = _frames_from(touching) / clip.fps, ~touching
-    nearness = eased(times / (2.0 * CLEARANCE_TIME))
+    times, free, near = _frames_from(touching) / clip.fps, ~touching, nearness(touching, clip.fps)
     wishes, needs = np.zeros(clip.frame_count), np.zeros(clip.frame_count)
-    wishes[free] = (below + had * nearness[free]).max(axis=0).clip(0.0)
+    wishes[free] = (below + had * near[free]).max(axis=0).clip(0.0)
     needs[free] = below.max(axis=0).clip(0.0)
     speed = LIFT_SPEED * clip.size
     needs = np.minimum(no_steeper(needs, speed / clip.fps), speed * times)
-    return np.maximum(above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * nearness, needs)
+    return np.maximum(above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * near, needs)
+
+
+def nearness(touching: np.ndarray, fps: float) -> np.ndarray:
+    """(T,), how much of its height over the ground a foot keeps: 0 where it touches, 1 far from there."""
+    return eased(_frames_from(touching) / fps / (2.0 * CLEARANCE_TIME))
 
 
 def _frames_from(touching: np.ndarray) -> np.ndarray:

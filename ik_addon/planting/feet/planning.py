@@ -14,7 +14,7 @@ from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, CLIMB_TIME, LEVEL, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
-from .reaching import ASIDE, in_reach, leg_ends, leg_limits
+from .reaching import ASIDE, in_reach, leg_ends, leg_limits, unfolded
 from .swinging import calmed
 
 ROUNDS = 4
@@ -54,7 +54,9 @@ def body_shifts(
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
     missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it goes down.
     """
-    longest, shortest = leg_limits(clip, options)
+    (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
+    # A foot in the air makes way for the body.
+    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
@@ -81,14 +83,17 @@ def body_shifts(
         shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
     shifts = shifts - _covering(falls, half_down)[:, None] * UP
-    calm = np.minimum(longest, calm_reaches(clip, np.linalg.norm(offsets(), axis=2), FASTER * fastest_bends(clip)))
-    falls, _ = lowering(offsets(), calm, shortest)
-    gentle = np.minimum(falls, CALMING * clip.size)
-    shifts = shifts - _covering(gentle, frames_in(clip.calm_time, clip.fps))[:, None] * UP
+    gentle = _covering(_gentle_falls(clip, offsets(), longest, shortest), frames_in(clip.calm_time, clip.fps))
+    shifts = shifts - gentle[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
-    near, far = leg_ends(clip)
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
+
+
+def _gentle_falls(clip: LegMotion, offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:
+    """(T,), how far the body goes down for knees that are too fast."""
+    calm = np.minimum(longest, calm_reaches(clip, np.linalg.norm(offsets, axis=2), FASTER * fastest_bends(clip)))
+    return np.minimum(lowering(offsets, calm, shortest)[0], CALMING * clip.size)
 
 
 def lowered(clip: LegMotion, plan: "FootPlan", falls: np.ndarray) -> "FootPlan":
@@ -268,6 +273,7 @@ def _planned(
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options, stands, reach_time)
+    ankles = unfolded(clip, clip.hips + shifts, ankles, stands, options)
     if clip.jerks is not None:
         places = sole.places(ankles, feet)
         heights = places[..., 2] - floors_below(sole, places, ground)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...solvers.carrier import nearest_shift
-from .clip import LegMotion
+from .clip import LegMotion, directions
 from .contacts import HeelAndBall
 from .curves import runs
 from .options import STRAIGHTEST, Options
@@ -30,6 +30,13 @@ def leg_limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarra
 def leg_ends(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
     """(legs, 1) each, the distances from hip to ankle of legs that are folded, and straight."""
     return np.abs(clip.lengths[:, :1] - clip.lengths[:, 1:]), clip.reaches[:, None]
+
+
+def unfolded(clip: LegMotion, hips: np.ndarray, ankles: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
+    """Ankles (legs, T, 3) as far from hips (legs, T, 3) as legs fold, but for feet that stand (legs, T)."""
+    offsets, (_, shortest) = ankles - hips, leg_limits(clip, options)
+    missing = (shortest - np.linalg.norm(offsets, axis=2)).clip(0.0)
+    return ankles + (missing * ~stands)[..., None] * directions(offsets)
 
 
 def in_reach(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, options: Options) -> LegMotion:

@@ -1,6 +1,6 @@
 """A clip seen as a walk: the way that its body goes over the ground, and when it passes each foot."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,7 +8,8 @@ import numpy as np
 from .anchors import Anchors, Stance, anchors_of, joined, stances_of
 from .clip import LegMotion, applied
 from .contacts import BALL, HEEL, HeelAndBall
-from .curves import cubic_at, eased, frames_in, runs, slope, smooth, smooth_inside
+from .curves import cubic_at, eased, frames_in, mean_inside, runs, slope, smooth, smooth_inside
+from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import SLOPE_TIME
 from .path import unit
 
@@ -20,9 +21,9 @@ BACKWARD = np.radians(120.0)
 """A direction that changes by more while the body does not turn is a way back on the same path."""
 BACK_ON_WAY = 3.0
 """Over so many leg lengths a walk comes back to its way after a shuffle to the side."""
-AVERAGED = 1.25
-"""Steps over which the way is averaged, to either side: over one a limp would be left in it, which longer steps make
-worse; over more it would cut where a walk turns back."""
+SMOOTHED = 0.5
+"""Steps over which the way is smoothed, to either side, once averaged over two: a limp left in it would get worse by
+longer steps, and over more it would cut where a walk turns back."""
 STEP_TIME = 0.5
 """Seconds of a step, where a clip has too few to tell."""
 SHORT_STEP = 0.1, 0.4
@@ -156,9 +157,25 @@ class Walk:
         return smooth(np.unwrap(np.angle((np.conj(flat[:, :1]) * flat).sum(axis=0))), self.step)
 
     @cached_property
+    def _whole(self) -> tuple["Walk", int]:
+        """It with its cycles before and after, if it is a loop: half a stride at its ends would limp; and where it
+        begins there."""
+        cycles = cycles_around(self.clip)
+        if not cycles:
+            return self, 0
+        whole = Walk(unrolled(self.clip, cycles), self.sole, in_cycles(self.clip, self.contacts, cycles))
+        return whole, own_frames(self.clip, cycles).start
+
+    @cached_property
     def way(self) -> OwnWay:
         """The mean of the feet, each where it stands or between, without the speed's change from step to step."""
-        places = smooth_inside(self.feet.mean(axis=0), round(AVERAGED * self.step))
+        whole, first = self._whole
+        margin = whole._way.margin + first
+        return replace(whole._way, ways=whole._way.ways - whole._way.ways[margin], margin=margin)
+
+    @cached_property
+    def _way(self) -> OwnWay:
+        places = smooth_inside(mean_inside(self.feet.mean(axis=0), self.step), round(SMOOTHED * self.step))
         headings = self._headings(places)
         ahead, moves = unit(headings), np.diff(places[:, :2], axis=0)
         middle = 0.5 * (ahead[1:] + ahead[:-1])
@@ -242,17 +259,22 @@ class Walk:
     @cached_property
     def times(self) -> np.ndarray:
         """(legs, T): when the body passes each foot, in frames: one time as long as it stands."""
+        whole, first = self._whole
+        return whole._times[:, first : first + self.clip.frame_count] - first
+
+    @cached_property
+    def _times(self) -> np.ndarray:
         return np.array(
             [self._between(leg, [self._passing(leg, *stop) for stop in own]) for leg, own in enumerate(self.stops)]
         )
 
     def _passing(self, leg: int, first: int, last: int, place: np.ndarray) -> float:
         """When the body passes a place as it passes this foot on average; about in the middle of its stance."""
-        margin, middle = self.way.margin, 0.5 * (first + last)
+        margin, middle = self._way.margin, 0.5 * (first + last)
         frames = np.arange(
             max(first - self.step, -margin), min(last + self.step, self.clip.frame_count - 1 + margin) + 1.0
         )
-        places, headings, *_ = self.way.at(frames)
+        places, headings, *_ = self._way.at(frames)
         facing = self.facing[np.clip(frames, 0, self.clip.frame_count - 1).astype(int)]
         usual = self._offsets[leg] * np.exp(1j * (facing - headings))
         ahead = np.sum((place - places)[:, :2] * unit(headings), axis=1) - usual.real
@@ -267,7 +289,7 @@ class Walk:
     @cached_property
     def _offsets(self) -> np.ndarray:
         """(legs,), where each foot is from the way's places on average, as complex numbers in the hips' frame."""
-        away = self._middles[..., :2] - self.way.at(np.arange(self.clip.frame_count))[0][:, :2]
+        away = self._middles[..., :2] - self._way.at(np.arange(self.clip.frame_count))[0][:, :2]
         return ((away[..., 0] + 1j * away[..., 1]) * np.exp(-1j * self.facing)).mean(axis=1)
 
 

@@ -201,16 +201,19 @@ They are joined where the same feet stand, and these stay"""
     clip: StringProperty(
         name="Next Clip", description="Action that goes on from this one", search=_that_may_follow, search_options=set()
     )
+    end: IntProperty(
+        name="End at", description="Last frame of this clip before the next one goes on. 0: where they are most alike"
+    )
     body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.drawn("clip")
+        layout = self.drawn("clip", "end")
         layout.prop_search(self, "body", chain_armature(context).pose, "bones")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...travel.joining import clips_joined
 
-        report = yield from clips_joined(context, ob, self.clip, self.body)
+        report = yield from clips_joined(context, ob, self.clip, self.body, self.end)
         (first, last), distance = report["frames"], _length(context, report["difference"])
         return messages.JOINED(clip=self.clip, frame=report["joint"][0], first=first, last=last, distance=distance)
 
