@@ -121,10 +121,10 @@ def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] =
     """
     errors, tight = _span_errors(motion, longest), np.ones(motion.last - motion.first + 1)
     tries: list[tuple[KeyedCurve, float]] = []
+    seen = motion.seen(motion.first, motion.last)
     for _ in range(_ROUNDS):
         rows = _shortest(errors, tight, [row - motion.first for row in preferred]) + motion.first
         curve = _refitted(motion, rows)
-        seen = motion.seen(motion.first, motion.last)
         off = motion.error(curve.at(seen), seen)
         worst = float(off.max())
         tries.append((curve, worst))
@@ -134,7 +134,10 @@ def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] =
         bad = seen[off > 1.0] - motion.first
         tight[np.unique(np.concatenate((np.floor(bad), np.ceil(bad)))).astype(int)] *= _TIGHTER
     curve, worst = min(tries, key=lambda each: each[1])
-    return (_thinned(motion, curve, preferred), worst) if worst <= 1.0 else (curve, worst)
+    if worst <= 1.0:
+        curve = _thinned(motion, curve, preferred)
+        worst = float(motion.error(curve.at(seen), seen).max())
+    return curve, worst
 
 
 def _thinned(motion: WantedMotion, curve: KeyedCurve, preferred: Collection[int]) -> KeyedCurve:
