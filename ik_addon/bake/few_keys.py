@@ -18,7 +18,7 @@ _HOPELESS, _MISSES = 3.0, 5
 """A span that is off by so many times the tolerance becomes no better by refitting, and one that follows so many spans
 which are too long is too long too."""
 _MOST = 16
-"""A span is looked at in no more places than these."""
+"""A span is looked at in no more whole rows than these, nor places of all: of all alone, none may be whole."""
 _LONGER = 10
 """By this part of them are spans longer than those tried before, in whole rows."""
 _PREFERRED = 0.4
@@ -166,8 +166,7 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
         starts = np.flatnonzero(alive[: count - span])
         if not len(starts):
             break
-        steps = span * motion.looks
-        offsets = np.unique(np.linspace(1, steps - 1, min(steps - 1, _MOST)).round()) / motion.looks
+        offsets = np.unique(np.concatenate([_places(span, looks) for looks in {1, motion.looks}]))
         fits = _fits(motion, starts + motion.first, span)
         numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
         rows = (starts[:, None] + motion.first) + offsets
@@ -176,6 +175,12 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
         misses[starts] += off > 1.0
         alive[starts] &= (off < _HOPELESS) & (misses[starts] <= _MISSES)
     return errors
+
+
+def _places(span: int, looks: int) -> np.ndarray:
+    """Where in a span it is looked."""
+    steps = span * looks
+    return np.linspace(1, steps - 1, min(steps - 1, _MOST)).round() / looks
 
 
 def _lengths(longest: int) -> Iterator[int]:

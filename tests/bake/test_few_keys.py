@@ -128,6 +128,19 @@ def test_swings_of_a_few_frames_have_fewer_keys_too(seed):
     assert off == pytest.approx(np.abs(curve.at(np.arange(25)) - numbers).max() / 0.02) and off <= 1.0
 
 
+@pytest.mark.parametrize("span", range(2, 150))
+def test_spans_are_looked_at_in_whole_rows_too(span):
+    """What is asked for in whole rows alone, such as a knee, is off in each of them but not between."""
+    numbers = np.zeros((span + 1, 1))
+
+    def error(found, rows):
+        return np.where(rows % 1.0 == 0.0, 2.0, 0.0)
+
+    motion = WantedMotion(numbers, numbers, np.zeros(span + 1, bool), error, 0, span, 3)
+    assert np.nanmax(np.where(np.isinf(own := _span_errors(motion, span)[0]), np.nan, own)[2:]) == 2.0
+    assert own[span] in (2.0, np.inf)
+
+
 def test_noise_keeps_its_keys():
     numbers = np.random.default_rng(1).normal(size=(40, 3))
     curve, off = fewest_keys(motion_of(numbers, 0.01), 20)
