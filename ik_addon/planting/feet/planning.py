@@ -80,7 +80,7 @@ def body_shifts(
         aside = moves * ASIDE * np.where(possible, eased((detours - DETOUR) / (FARTHEST - DETOUR)), 1.0)[:, None]
         if not aside.any():
             break
-        shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
+        shifts = shifts + np.stack([_covering(part, half_down) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
     shifts = shifts - _covering(falls, half_down)[:, None] * UP
     gentle = _covering(_gentle_falls(clip, offsets(), longest, shortest), frames_in(clip.calm_time, clip.fps))
