@@ -173,7 +173,7 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         calm_time=float(clip.calm_time + calm),
         # What pops as captured goes on to; at the ends nobody knows.
         jerks=np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
-        turns=np.maximum(AS_FAST * np.abs(np.diff(bends)).max(axis=1), ADDED_BEND / clip.fps),
+        turns=np.maximum(AS_FAST * np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1), ADDED_BEND),
     )
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)

@@ -4,10 +4,10 @@ no more than they did."""
 import numpy as np
 
 from .clip import LegMotion, bends_of, directions, ways_of
-from .curves import bridged, frames_in, no_steeper
+from .curves import bridged, frames_in, windows_in
 from .loops import period_of
-from .measures import POP_TIME, UNEXPECTED, unexpected
-from .options import Options
+from .measures import POP_TIME, UNEXPECTED
+from .options import SLOPE_TIME, Options
 from .paths import fade_frames, lifts, nearness, slopes_inside
 from .reaching import leg_ends, leg_limits
 
@@ -19,7 +19,8 @@ SAME_BEND = 1e-9
 """Radians by which rounding changes a bend."""
 DOWNWARD = 0.1
 """Cosine of how far off straight down a leg points at most, for what lengthens it to lower its foot."""
-CALMING_ROUNDS, TRUSTED = 200, 0.02
+RELAXED = 1.8
+CALMING_ROUNDS, TRUSTED = 200, 0.01
 """How often jerks are shared out; and how much, of the squares of its weights, bends in the air have of one that is."""
 
 
@@ -79,51 +80,51 @@ def _calming(
     clip: LegMotion, most: np.ndarray, offsets: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
 ) -> np.ndarray:
     """(legs, T), how much farther ankles are from their hips with which knees are calm; see `calmed`."""
-    ways, step = np.linalg.norm(offsets, axis=2), frames_in(POP_TIME, clip.fps)
-    count = clip.frame_count - 4 * step
-    if count <= 0:
-        return np.zeros_like(ways)
-    planned, free = bends_of(clip, ways), (~stands).astype(float)
-    first = planned if clip.turns is None else _no_faster(clip.turns, planned, stands)
-    straightest, folded = (bends_of(clip, each) for each in leg_limits(clip, options))
-    first = np.minimum(first, folded)
+    ways, free = np.linalg.norm(offsets, axis=2), (~stands).astype(float)
+    planned, step, half = bends_of(clip, ways), frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
+    jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
+    jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
+    bends, (straightest, folded) = planned, (bends_of(clip, each) for each in leg_limits(clip, options))
+    first = np.minimum(planned, folded)
     # Where it would be lifted again, a foot goes no lower.
     rooms = [_room_below(clip, own, stand, options) for own, stand in zip(heights, stands, strict=True)]
     downward = np.maximum(-directions(offsets)[..., 2], DOWNWARD)
     straightest = np.minimum(first, np.maximum(straightest, bends_of(clip, ways + rooms / downward)))
     low, high = np.maximum(first - MOST_CALMED, straightest), np.minimum(first + MOST_CALMED, folded)
-    bends, spans = first, [slice(k * step, k * step + count) for k in range(len(UNEXPECTED))]
-    trusted = sum(weight**2 * free[:, span] for weight, span in zip(UNEXPECTED, spans, strict=True))
     for _ in range(CALMING_ROUNDS):
-        jerks = unexpected(bends, clip.fps)
-        excess = (jerks - np.clip(jerks, -most, most))[:, spans[2]]
-        excess = np.where(trusted > TRUSTED, 0.5 * excess / np.maximum(trusted, TRUSTED), 0.0)
-        if not excess.any():
+        before = bends
+        bends = _shared(bends, jerks, most, free)
+        if clip.turns is not None:
+            bends = _shared(bends, speeds, clip.turns[:, None], free)
+        bends = np.where(stands, planned, np.clip(bends, low, high))
+        if (bends == before).all():
             break
-        bends = bends.copy()
-        for weight, span in zip(UNEXPECTED, spans, strict=True):
-            bends[:, span] -= weight * excess * free[:, span]
-        bends = np.clip(bends, low, high)
     return np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+
+
+def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Bends (legs, T) of which each sum with weights (n,) that is too large is shared out among those that make it."""
+    count, half = bends.shape[1] - len(weights) + 1, len(weights) // 2
+    if count <= 0:
+        return bends
+    sums = windows_in(bends, len(weights), axis=1) @ weights
+    most = np.broadcast_to(most, bends.shape)[:, half : half + count]
+    excess = sums - np.clip(sums, -most, most)
+    if not excess.any():
+        return bends
+    trusted = windows_in(free, len(weights), axis=1) @ weights**2
+    least = TRUSTED * (weights @ weights)
+    shares = np.where(trusted > least, RELAXED * excess / np.abs(weights).sum() ** 2 * (weights @ weights) / np.maximum(trusted, least), 0.0)
+    bends = bends.copy()
+    for first in np.flatnonzero(weights):
+        bends[:, first : first + count] -= weights[first] * shares * free[:, first : first + count]
+    return bends
 
 
 def _room_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
     """(T,), how much lower a foot may be whose heel and ball are at heights (2, T) over the ground."""
     had = heights.clip(0.0, options.clearance * clip.size) * nearness(stands, clip.fps)
     return (heights - had).min(axis=0).clip(0.0)
-
-
-def _no_faster(turns: np.ndarray, bends: np.ndarray, stands: np.ndarray) -> np.ndarray:
-    """Bends (legs, T) in the air, larger where a knee would turn by more than it may (legs,) from frame to frame.
-
-    For a foot in the air may be higher, and not lower. Toward where it stands a knee has the time it has.
-    """
-    found = []
-    for own, stand, step in zip(bends, stands, turns, strict=True):
-        ends = np.sort([sign * no_steeper(np.where(stand, sign * own, -np.inf), step) for sign in (1.0, -1.0)], axis=0)
-        slow = no_steeper(np.where(stand, own, np.clip(own, *ends)), step)
-        found.append(np.where(stand, own, np.clip(slow, *ends)))
-    return np.array(found)
 
 
 def _over_ground(
