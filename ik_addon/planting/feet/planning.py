@@ -35,7 +35,8 @@ to go aside, and goes all the way. Legs that walk point up to 40 degrees off."""
 DEEP = 0.02
 """A fall of less, in leg lengths, needs no way aside."""
 
-FASTER, CALMING = 1.1, 0.03
+import os
+FASTER, CALMING = 1.1, float(os.environ.get("CALM", 0.03))
 """Times as fast as captured that a knee may bend or stretch before the body makes way for it, and how far it does at
 most, leg lengths: near full extension a knee turns by the root of what its ankle moves."""
 

@@ -1,10 +1,11 @@
+import os
 """Legs in the air on another path: knees bend there as captured, go over to what they must where feet stand, and jerk
 no more than they did."""
 
 import numpy as np
 
 from .clip import LegMotion, bends_of, directions, ways_of
-from .curves import bridged, frames_in, windows_in
+from .curves import bridged, frames_in, slope, windows_in
 from .loops import period_of
 from .measures import POP_TIME, UNEXPECTED
 from .options import SLOPE_TIME, Options
@@ -13,8 +14,14 @@ from .reaching import leg_ends, leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
-MOST_CALMED = np.radians(16.0)
+MOST_CALMED = np.radians(float(os.environ.get('MC', 16.0)))
 """Radians by which a knee may bend more or less than it would, to jerk no more than captured."""
+import os
+N1 = int(os.environ.get("N1", 50))
+BOTH = int(os.environ.get("BOTH", 1))
+FX = float(os.environ.get("FX", 1))
+FARTHER = float(os.environ.get("FAR", 1.15))
+TINY = 1e-300
 SAME_BEND = 1e-9
 """Radians by which rounding changes a bend."""
 DOWNWARD = 0.1
@@ -64,22 +71,7 @@ def calmed(
     Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
     Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
     """
-    start, lifted, moves = ankles, ankles, np.zeros_like(ankles)
-    # Once more, for what is lifted over the ground jerks.
-    for _ in range(2):
-        offsets, heights = lifted - hips, heights + (lifted - ankles)[:, None, :, 2]
-        along, changes = directions(offsets), _calming(clip, most, offsets, heights, stands, options)
-        moves = _over_ground(clip, along, changes, heights, stands, options)
-        ankles, lifted = lifted, lifted + moves - along * changes[..., None]
-    # A foot higher than its hip is lifted away from it.
-    ways, ends = np.linalg.norm(ankles + moves - hips, axis=2), leg_ends(clip)
-    return np.where((ways == np.clip(ways, *ends))[..., None], ankles + moves, start)
-
-
-def _calming(
-    clip: LegMotion, most: np.ndarray, offsets: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
-) -> np.ndarray:
-    """(legs, T), how much farther ankles are from their hips with which knees are calm; see `calmed`."""
+    offsets = ankles - hips
     ways, free = np.linalg.norm(offsets, axis=2), (~stands).astype(float)
     planned, step, half = bends_of(clip, ways), frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
     jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
@@ -87,19 +79,30 @@ def _calming(
     bends, (straightest, folded) = planned, (bends_of(clip, each) for each in leg_limits(clip, options))
     first = np.minimum(planned, folded)
     # Where it would be lifted again, a foot goes no lower.
-    rooms = [_room_below(clip, own, stand, options) for own, stand in zip(heights, stands, strict=True)]
-    downward = np.maximum(-directions(offsets)[..., 2], DOWNWARD)
-    straightest = np.minimum(first, np.maximum(straightest, bends_of(clip, ways + rooms / downward)))
+    rooms = np.array([_room_below(clip, own, stand, options) for own, stand in zip(heights, stands, strict=True)])
+    deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
+    farthest = np.maximum(ways, np.hypot(FARTHER * away, np.minimum(deep, 0.0)))
+    straightest = np.minimum(first, np.maximum(straightest, bends_of(clip, farthest)))
     low, high = np.maximum(first - MOST_CALMED, straightest), np.minimum(first + MOST_CALMED, folded)
-    for _ in range(CALMING_ROUNDS):
+    turns = None if clip.turns is None else clip.turns[:, None]
+    for turn in range(CALMING_ROUNDS + N1):
         before = bends
-        bends = _shared(bends, jerks, most, free)
-        if clip.turns is not None:
-            bends = _shared(bends, speeds, clip.turns[:, None], free)
+        if turns is not None:
+            if turn == N1:
+                turns = np.maximum(turns, FX*np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
+            bends = _shared(bends, speeds, turns, free)
+        if turn >= N1 or BOTH:
+            bends = _shared(bends, jerks, most, free)
         bends = np.where(stands, planned, np.clip(bends, low, high))
-        if (bends == before).all():
+        if (bends == before).all() and turn >= N1:
             break
-    return np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+    changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+    moves = directions(offsets) * changes[..., None]
+    lower = moves[..., 2] < -rooms
+    aside = np.sqrt(np.maximum((ways + changes) ** 2 - deep**2, 0.0)) / np.maximum(away, TINY) - 1.0
+    moves[lower, :2] = (offsets[..., :2] * aside[..., None])[lower]
+    moves[lower, 2] = -rooms[lower]
+    return ankles + moves
 
 
 def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray, free: np.ndarray) -> np.ndarray:
