@@ -13,11 +13,12 @@ import numpy as np
 from ...solvers.carrier import lowering
 from .anchors import standing
 from .clip import UP, LegMotion, applied, bends_of, turns_by
+from .contacts import Ground
 from .curves import above, eased, slope, smooth
 from .measures import POP, unexpected
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
-from .planning import plan
+from .planning import climbs, plan
 from .reaching import leg_limits
 from .spine import Move, Spine, girdles, moved
 from .swinging import ADDED_BEND, swung
@@ -121,17 +122,17 @@ class Brought:
     spines: list[list[Move]]
 
 
-import os
-SP = os.environ.get("SP")
 SLIGHT_BEND = 0.1
-"""Radians a stride from which on knees are as bent as without a path."""
+"""Radians a stride from which on knees are as bent as without a path; so are they where the ground climbs."""
 AS_FAST = 1.03
 """Times as fast as planned without a path that a knee may turn: a loop is planned with what is around it, and at the
 far ends of that knees may be a little faster."""
 
 
-def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = ()) -> Brought:
-    """The clip along a path, not planted yet: it stands there as well as it did."""
+def brought(
+    walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = (), ground: Ground | None = None
+) -> Brought:
+    """The clip along a path, not planted yet: it stands there as well as it did. ground: on which it is to be."""
     clip, plain = walk.clip, plan(walk.clip, options, walk.contacts, sole=walk.sole)
     (aheads, ahead) = girdles(walk.aheads, spines, walk.clip.size)
     body, bent = _bent(walk, along, spines, aheads, ahead)
@@ -147,7 +148,7 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     reaches, (_, shortest) = clip.reaches[:, None], leg_limits(clip, options)
     bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
     ways = np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2)
-    longest = _longest(clip, options, ways, bend)
+    longest = _longest(clip, options, ways, SLIGHT_BEND if climbs(clip, ankles, ground) else bend)
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
@@ -189,7 +190,7 @@ def _longest(clip: LegMotion, options: Options, ways: np.ndarray, bend: float) -
     """
     longest, _ = leg_limits(clip, options)
     spare = (longest - np.maximum(ways, options.softness * clip.reaches[:, None])).clip(0.0)
-    return longest - (1.0 if SP else eased(np.array(bend / SLIGHT_BEND))) * spare
+    return longest - eased(np.array(bend / SLIGHT_BEND)) * spare
 
 
 def _bent(

@@ -35,8 +35,7 @@ to go aside, and goes all the way. Legs that walk point up to 40 degrees off."""
 DEEP = 0.02
 """A fall of less, in leg lengths, needs no way aside."""
 
-import os
-FASTER, CALMING = 1.1, float(os.environ.get("CALM", 0.03))
+FASTER, CALMING = 1.1, 0.03
 """Times as fast as captured that a knee may bend or stretch before the body makes way for it, and how far it does at
 most, leg lengths: near full extension a knee turns by the root of what its ankle moves."""
 
@@ -53,7 +52,7 @@ def body_shifts(
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it goes down.
+    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
     # A foot in the air makes way for the body.
@@ -240,6 +239,11 @@ def _cut(planned: FootPlan, own: slice) -> FootPlan:
     )
 
 
+def climbs(clip: LegMotion, ankles: np.ndarray, ground: Ground | None) -> bool:
+    """Whether the ground below the ankles (legs, T, 3) of a clip is higher here than there."""
+    return ground is not None and bool(np.ptp(ground(ankles.reshape(-1, 3))) > LEVEL * clip.size)
+
+
 def _planned(
     clip: LegMotion,
     sole: HeelAndBall,
@@ -251,8 +255,8 @@ def _planned(
     """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
-    climbs = ground is not None and np.ptp(ground(clip.ankles.reshape(-1, 3))) > LEVEL * clip.size
-    stands, reach_time = contacts.any(axis=1), CLIMB_TIME if climbs else REACH_TIME
+    stands = contacts.any(axis=1)
+    reach_time = CLIMB_TIME if climbs(clip, clip.ankles, ground) else REACH_TIME
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]

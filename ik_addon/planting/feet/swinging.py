@@ -98,8 +98,9 @@ def calmed(
             break
     changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
     moves = directions(offsets) * changes[..., None]
-    lower = moves[..., 2] < -rooms
-    aside = np.sqrt(np.maximum((ways + changes) ** 2 - deep**2, 0.0)) / np.maximum(away, TINY) - 1.0
+    lower = (moves[..., 2] < -rooms) & changes.any(axis=1, keepdims=True)
+    aside = np.sqrt(np.maximum((ways + changes) ** 2 - deep**2, 0.0)) / np.maximum(away, TINY)
+    aside = np.minimum(aside, FARTHER) - 1.0
     moves[lower, :2] = (offsets[..., :2] * aside[..., None])[lower]
     moves[lower, 2] = -rooms[lower]
     return ankles + moves
@@ -127,7 +128,7 @@ def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray, free: np.n
 def _room_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
     """(T,), how much lower a foot may be whose heel and ball are at heights (2, T) over the ground."""
     had = heights.clip(0.0, options.clearance * clip.size) * nearness(stands, clip.fps)
-    return (heights - had).min(axis=0).clip(0.0)
+    return np.where(stands, 0.0, (heights - had).min(axis=0))
 
 
 def _over_ground(
