@@ -1,34 +1,27 @@
-import os
 """Legs in the air on another path: knees bend there as captured, go over to what they must where feet stand, and jerk
 no more than they did."""
 
 import numpy as np
 
-from .clip import LegMotion, bends_of, directions, ways_of
+from .clip import UP, LegMotion, bends_of, directions, ways_of
 from .curves import bridged, frames_in, slope, windows_in
 from .loops import period_of
 from .measures import POP_TIME, UNEXPECTED
 from .options import SLOPE_TIME, Options
-from .paths import fade_frames, lifts, nearness, slopes_inside
-from .reaching import leg_ends, leg_limits
+from .paths import TINY, fade_frames, lifts, nearness, slopes_inside
+from .reaching import leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
-MOST_CALMED = np.radians(float(os.environ.get('MC', 16.0)))
+MOST_CALMED = np.radians(16.0)
 """Radians by which a knee may bend more or less than it would, to jerk no more than captured."""
-import os
-N1 = int(os.environ.get("N1", 50))
-BOTH = int(os.environ.get("BOTH", 1))
-FX = float(os.environ.get("FX", 1))
-FARTHER = float(os.environ.get("FAR", 1.15))
-TINY = 1e-300
 SAME_BEND = 1e-9
 """Radians by which rounding changes a bend."""
-DOWNWARD = 0.1
-"""Cosine of how far off straight down a leg points at most, for what lengthens it to lower its foot."""
-RELAXED = 1.8
-CALMING_ROUNDS, TRUSTED = 200, 0.01
-"""How often jerks are shared out; and how much, of the squares of its weights, bends in the air have of one that is."""
+FARTHER = 1.3
+"""Times as far aside from its hip that a foot may be, where it can go no lower, for its knee to bend less."""
+CALMING_ROUNDS, RELAXED, TRUSTED = (50, 200), 1.8, 0.01
+"""How often speeds and jerks are shared out, and jerks more; how much of each at a time: from 2 on it swings; and how
+much, of the squares of its weights, bends in the air have of one that is."""
 
 
 def swung(
@@ -68,67 +61,73 @@ def calmed(
     """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T),
     nor turns faster than `clip.turns` says.
 
-    Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
-    Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
+    Each jerk and speed that is too large is shared out among the bends that make it, by their weights, again and again
+    (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights, stands: see `swung`.
     """
-    offsets = ankles - hips
-    ways, free = np.linalg.norm(offsets, axis=2), (~stands).astype(float)
-    planned, step, half = bends_of(clip, ways), frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
-    jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
-    jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
-    bends, (straightest, folded) = planned, (bends_of(clip, each) for each in leg_limits(clip, options))
-    first = np.minimum(planned, folded)
-    # Where it would be lifted again, a foot goes no lower.
-    rooms = np.array([_room_below(clip, own, stand, options) for own, stand in zip(heights, stands, strict=True)])
-    deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
-    farthest = np.maximum(ways, np.hypot(FARTHER * away, np.minimum(deep, 0.0)))
-    straightest = np.minimum(first, np.maximum(straightest, bends_of(clip, farthest)))
-    low, high = np.maximum(first - MOST_CALMED, straightest), np.minimum(first + MOST_CALMED, folded)
-    turns = None if clip.turns is None else clip.turns[:, None]
-    for turn in range(CALMING_ROUNDS + N1):
-        before = bends
-        if turns is not None:
-            if turn == N1:
-                turns = np.maximum(turns, FX*np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
-            bends = _shared(bends, speeds, turns, free)
-        if turn >= N1 or BOTH:
-            bends = _shared(bends, jerks, most, free)
-        bends = np.where(stands, planned, np.clip(bends, low, high))
-        if (bends == before).all() and turn >= N1:
-            break
-    changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
-    moves = directions(offsets) * changes[..., None]
-    lower = (moves[..., 2] < -rooms) & changes.any(axis=1, keepdims=True)
-    aside = np.sqrt(np.maximum((ways + changes) ** 2 - deep**2, 0.0)) / np.maximum(away, TINY)
-    aside = np.minimum(aside, FARTHER) - 1.0
-    moves[lower, :2] = (offsets[..., :2] * aside[..., None])[lower]
-    moves[lower, 2] = -rooms[lower]
+    moves = _calming(clip, most, ankles - hips, heights, stands, options)
+    # As low as without a path, but for knees that are calmed: they need the room.
+    sunken = zip(-heights, stands, moves.any(axis=(1, 2)), strict=True)
+    lifted = np.array([is_moved * lifts(clip, low[:, ~own], np.zeros(1), own) for low, own, is_moved in sunken])
+    if lifted.any():
+        ankles, heights = ankles + lifted[..., None] * UP, heights + lifted[:, None]
+        moves = _calming(clip, most, ankles - hips, heights, stands, options)
     return ankles + moves
 
 
-def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Bends (legs, T) of which each sum with weights (n,) that is too large is shared out among those that make it."""
-    count, half = bends.shape[1] - len(weights) + 1, len(weights) // 2
-    if count <= 0:
+def _calming(
+    clip: LegMotion, most: np.ndarray, offsets: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
+) -> np.ndarray:
+    """Moves (legs, T, 3) of ankles that are at offsets (legs, T, 3) from their hips; see `calmed`."""
+    ways, rooms = np.linalg.norm(offsets, axis=2), _rooms_below(clip, heights, stands, options)
+    deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
+    planned, (straightest, folded) = bends_of(clip, ways), (bends_of(clip, each) for each in leg_limits(clip, options))
+    farthest = np.maximum(ways, np.hypot(FARTHER * away, np.minimum(deep, 0.0)))
+    first, straightest = np.minimum(planned, folded), np.maximum(straightest, bends_of(clip, farthest))
+    low, high = np.maximum(first - MOST_CALMED, np.minimum(first, straightest)), np.minimum(first + MOST_CALMED, folded)
+    step, half = frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
+    jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
+    jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
+    bends, turns = planned, np.inf if clip.turns is None else clip.turns[:, None]
+    for turn in range(sum(CALMING_ROUNDS)):
+        if turn == CALMING_ROUNDS[0]:
+            # Where a knee must be faster, it may be to jerk less.
+            turns = np.maximum(turns, np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
+        before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, most, stands)
+        bends = np.where(stands, planned, np.clip(bends, low, high))
+        if (bends == before).all():
+            break
+    changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+    moves = directions(offsets) * changes[..., None]
+    lower = moves[..., 2] < -rooms
+    aside = np.sqrt(np.maximum((ways + changes) ** 2 - deep**2, 0.0)) / np.maximum(away, TINY) - 1.0
+    aside = np.concatenate((offsets[..., :2] * aside[..., None], -rooms[..., None]), axis=-1)
+    return np.where(lower[..., None], aside, moves)
+
+
+def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray | float, stands: np.ndarray) -> np.ndarray:
+    """Bends (legs, T) of which each sum by weights (n,) that is over `most` (legs, T) is shared out among those in the
+    air that make it."""
+    inner = slice(len(weights) // 2, bends.shape[1] - len(weights) // 2)
+    if inner.stop <= inner.start:
         return bends
-    sums = windows_in(bends, len(weights), axis=1) @ weights
-    most = np.broadcast_to(most, bends.shape)[:, half : half + count]
+    sums, most = windows_in(bends, len(weights), axis=1) @ weights, np.broadcast_to(most, bends.shape)[:, inner]
     excess = sums - np.clip(sums, -most, most)
     if not excess.any():
         return bends
-    trusted = windows_in(free, len(weights), axis=1) @ weights**2
-    least = TRUSTED * (weights @ weights)
-    shares = np.where(trusted > least, RELAXED * excess / np.abs(weights).sum() ** 2 * (weights @ weights) / np.maximum(trusted, least), 0.0)
-    bends = bends.copy()
+    free, squares = (~stands).astype(float), weights**2 / (weights @ weights)
+    trusted = windows_in(free, len(weights), axis=1) @ squares
+    shares = np.where(trusted > TRUSTED, excess / np.maximum(trusted, TRUSTED), 0.0)
+    shares, found = RELAXED / np.abs(weights).sum() ** 2 * shares, bends.copy()
     for first in np.flatnonzero(weights):
-        bends[:, first : first + count] -= weights[first] * shares * free[:, first : first + count]
-    return bends
+        own = slice(first, first + shares.shape[1])
+        found[:, own] -= weights[first] * shares * free[:, own]
+    return found
 
 
-def _room_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
-    """(T,), how much lower a foot may be whose heel and ball are at heights (2, T) over the ground."""
-    had = heights.clip(0.0, options.clearance * clip.size) * nearness(stands, clip.fps)
-    return np.where(stands, 0.0, (heights - had).min(axis=0))
+def _rooms_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
+    """(legs, T), how much lower feet may be whose heels and balls are at heights (legs, 2, T) over the ground."""
+    near = np.array([nearness(own, clip.fps) for own in stands])[:, None]
+    return (heights - heights.clip(0.0, options.clearance * clip.size) * near).min(axis=1).clip(0.0)
 
 
 def _over_ground(
