@@ -62,7 +62,8 @@ def calmed(
     nor turns faster than `clip.turns` says.
 
     Each jerk and speed that is too large is shared out among the bends that make it, by their weights, again and again
-    (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights, stands: see `swung`.
+    (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights, stands: as in
+    `swung`.
     """
     moves = _calming(clip, most, ankles - hips, heights, stands, options)
     # As low as without a path, but for knees that are calmed: they need the room.
