@@ -280,11 +280,12 @@ def _planned(
     shifts, unreached = body_shifts(clip, ankles, options, stands, reach_time)
     ankles = unfolded(clip, clip.hips + shifts, ankles, stands, options)
     if clip.jerks is not None:
-        places = sole.places(ankles, feet)
-        # On ground that is given they were lifted as fast as they may be.
-        lowest, floors = -np.inf if ground is None else 0.0, floors_below(sole, places, ground)
-        heights = np.maximum(places[..., 2] - floors, lowest)
-        ankles = calmed(clip, clip.jerks, clip.hips + shifts, ankles, heights, stands, options)
+
+        def heights(ankles: np.ndarray) -> np.ndarray:
+            places = sole.places(ankles, feet)
+            return places[..., 2] - floors_below(sole, places, ground)
+
+        ankles = calmed(clip, clip.hips + shifts, ankles, heights, stands, ground is not None, options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     pivots = pivots_of(sole, anchors.locks, clip.frame_count)
     return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

@@ -1,6 +1,8 @@
 """Legs in the air on another path: knees bend there as captured, go over to what they must where feet stand, and jerk
 no more than they did."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .clip import UP, LegMotion, bends_of, directions, ways_of
@@ -9,7 +11,7 @@ from .loops import period_of
 from .measures import POP_TIME, UNEXPECTED
 from .options import SLOPE_TIME, Options
 from .paths import TINY, fade_frames, lifts, nearness, slopes_inside
-from .reaching import leg_limits
+from .reaching import ASIDE, leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
@@ -51,49 +53,59 @@ def _up_to(values: np.ndarray, most: np.ndarray) -> np.ndarray:
 
 def calmed(
     clip: LegMotion,
-    most: np.ndarray,
     hips: np.ndarray,
     ankles: np.ndarray,
-    heights: np.ndarray,
+    heights: Callable[[np.ndarray], np.ndarray],
     stands: np.ndarray,
+    is_cleared: bool,
     options: Options,
 ) -> np.ndarray:
-    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T),
-    nor turns faster than `clip.turns` says.
+    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `clip.jerks` says,
+    nor turns faster than `clip.turns` does.
 
     Each jerk and speed that is too large is shared out among the bends that make it, by their weights, again and again
-    (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights, stands: as in
-    `swung`.
+    (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights: the heights
+    (legs, 2, T) over the ground of heels and balls of such ankles. stands: (legs, T) bool. is_cleared: feet were lifted
+    over the ground as fast as they may be.
     """
-    moves = _calming(clip, most, ankles - hips, heights, stands, options)
-    # As low as without a path, but for knees that are calmed: they need the room.
-    sunken = zip(-heights, stands, moves.any(axis=(1, 2)), strict=True)
-    lifted = np.array([is_moved * lifts(clip, low[:, ~own], np.zeros(1), own) for low, own, is_moved in sunken])
-    if lifted.any():
-        ankles, heights = ankles + lifted[..., None] * UP, heights + lifted[:, None]
-        moves = _calming(clip, most, ankles - hips, heights, stands, options)
+    moves = _calming(clip, ankles - hips, ankles, heights, stands, options)
+    if not is_cleared:
+        # As low as without a path, but for knees that are calmed: they need the room.
+        sunken = zip(-heights(ankles), stands, moves.any(axis=(1, 2)), strict=True)
+        lifted = np.array([is_moved * lifts(clip, low[:, ~own], np.zeros(1), own) for low, own, is_moved in sunken])
+        if lifted.any():
+            ankles = ankles + lifted[..., None] * UP
+            moves = _calming(clip, ankles - hips, ankles, heights, stands, options)
     return ankles + moves
 
 
 def _calming(
-    clip: LegMotion, most: np.ndarray, offsets: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
+    clip: LegMotion,
+    offsets: np.ndarray,
+    ankles: np.ndarray,
+    heights: Callable[[np.ndarray], np.ndarray],
+    stands: np.ndarray,
+    options: Options,
 ) -> np.ndarray:
     """Moves (legs, T, 3) of ankles that are at offsets (legs, T, 3) from their hips; see `calmed`."""
-    ways, rooms = np.linalg.norm(offsets, axis=2), _rooms_below(clip, heights, stands, options)
+    ways, here, aside = np.linalg.norm(offsets, axis=2), heights(ankles), (FARTHER - 1.0) * offsets * ASIDE
+    rooms, there = _rooms_below(clip, here, stands, options), heights(ankles + aside)
+    # Beside a step there is no room.
+    is_free = ((there >= 0.0) | (there >= here - SAME_BEND * clip.size)).all(axis=1)
     deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
     planned, (straightest, folded) = bends_of(clip, ways), (bends_of(clip, each) for each in leg_limits(clip, options))
-    farthest = np.maximum(ways, np.hypot(FARTHER * away, np.minimum(deep, 0.0)))
+    farthest = np.maximum(ways, np.hypot(np.where(is_free, FARTHER, 1.0) * away, np.minimum(deep, 0.0)))
     first, straightest = np.minimum(planned, folded), np.maximum(straightest, bends_of(clip, farthest))
     low, high = np.maximum(first - MOST_CALMED, np.minimum(first, straightest)), np.minimum(first + MOST_CALMED, folded)
     step, half = frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
     jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
     jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
-    bends, turns = planned, np.inf if clip.turns is None else clip.turns[:, None]
+    bends, turns = planned, clip.turns[:, None]
     for turn in range(sum(CALMING_ROUNDS)):
         if turn == CALMING_ROUNDS[0]:
             # Where a knee must be faster, it may be to jerk less.
             turns = np.maximum(turns, np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
-        before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, most, stands)
+        before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, clip.jerks, stands)
         bends = np.where(stands, planned, np.clip(bends, low, high))
         if (bends == before).all():
             break
