@@ -60,8 +60,8 @@ def calmed(
     is_cleared: bool,
     options: Options,
 ) -> np.ndarray:
-    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `clip.jerks` says,
-    nor turns faster than `clip.turns` does.
+    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `clip.jerks` says
+    or turns faster than `clip.turns` does.
 
     Each jerk and speed that is too large is shared out among the bends that make it, by their weights, again and again
     (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights: the heights
