@@ -15,8 +15,6 @@ from .reaching import ASIDE, leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
-MOST_CALMED = np.radians(16.0)
-"""Radians by which a knee may bend more or less than it would, to jerk no more than captured."""
 SAME_BEND = 1e-9
 """Radians by which rounding changes a bend."""
 FARTHER = 1.3
@@ -95,8 +93,7 @@ def _calming(
     deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
     planned, (straightest, folded) = bends_of(clip, ways), (bends_of(clip, each) for each in leg_limits(clip, options))
     farthest = np.maximum(ways, np.hypot(np.where(is_free, FARTHER, 1.0) * away, np.minimum(deep, 0.0)))
-    first, straightest = np.minimum(planned, folded), np.maximum(straightest, bends_of(clip, farthest))
-    low, high = np.maximum(first - MOST_CALMED, np.minimum(first, straightest)), np.minimum(first + MOST_CALMED, folded)
+    straightest = np.minimum(np.minimum(planned, folded), np.maximum(straightest, bends_of(clip, farthest)))
     step, half = frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
     jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
     jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
@@ -106,7 +103,7 @@ def _calming(
             # Where a knee must be faster, it may be to jerk less.
             turns = np.maximum(turns, np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
         before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, clip.jerks, stands)
-        bends = np.where(stands, planned, np.clip(bends, low, high))
+        bends = np.where(stands, planned, np.clip(bends, straightest, folded))
         if (bends == before).all():
             break
     changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
