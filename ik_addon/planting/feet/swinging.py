@@ -97,12 +97,13 @@ def _calming(
     step, half = frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
     jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
     jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
-    bends, turns = planned, clip.turns[:, None]
+    bends, most, turns = planned, *(np.inf if own is None else own for own in (clip.jerks, clip.turns))
+    turns = np.reshape(turns, (-1, 1))
     for turn in range(sum(CALMING_ROUNDS)):
         if turn == CALMING_ROUNDS[0]:
             # Where a knee must be faster, it may be to jerk less.
             turns = np.maximum(turns, np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
-        before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, clip.jerks, stands)
+        before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, most, stands)
         bends = np.where(stands, planned, np.clip(bends, straightest, folded))
         if (bends == before).all():
             break
