@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Literal
 
 import bpy
+from mathutils import Vector
 
 from . import messages
 from .authoring.given_limbs import GivenLimbs, given_limbs
@@ -35,7 +36,7 @@ from .planting.scene.whole_clip import clips_planted
 from .rig.blender.clips import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
-from .solvers.vectors import finite_number, finite_point
+from .solvers.vectors import finite_number
 
 __all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "grab", "match", "plant", "rig"]
 
@@ -184,7 +185,7 @@ def grab(
     for name, part in (("spine", spine), ("balance", balance)):
         finite_number(part, name, least=0.0, most=1.0)
     options = GrabOptions(hips, spine, balance, lift_heels, rotation, pin_feet, look)
-    return grab_bone(bpy.context, ob, bone, finite_point(location, "location"), options)
+    return grab_bone(bpy.context, ob, bone, Vector(location), options)
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

@@ -16,7 +16,7 @@ from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.ui.panels import motion as panel
 from ik_addon.ui.view import auto_corrections
 
-from ..rig.rigs import editing, update
+from ..rig.rigs import editing, leg, update
 from ..scenes import enter, go_to, sliding_walk
 from ..ui.layouts import drawn
 from .corrected import channels, foot, middle_stance, middle_swing, move
@@ -53,6 +53,26 @@ def key(frame, control, way=(0.05, 0.0, 0.0)):
     if follows:
         time_comes()
     return follows
+
+
+def test_an_armature_without_chains_is_keyed_as_ever(capfd):
+    rig = leg()
+    for frame, turn in ((1, 0.0), (2, 0.1), (3, 0.2)):
+        rig.ob.pose.bones["shin"].rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        rig.ob.pose.bones["shin"].keyframe_insert("rotation_quaternion", frame=frame)
+    enter("POSE", rig.ob, "shin")
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    for frame in (1, 2, 3):
+        assert not key(frame, Control(rig.ob, "shin"))
+    # Chains that go while their keys are remembered.
+    ob = captured()
+    assert key(middle_swing(ob)[0] + 3, foot(ob).foot)
+    for bone in ob.pose.bones:
+        bone.analytic_ik_enabled = False
+    assert not key(5, Control(ob, "hips"))
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
+    assert "could not be solved" not in said.out + said.err
 
 
 def by_button(ob, frame, control, way=(0.05, 0.0, 0.0)):

@@ -46,6 +46,7 @@ class LimbControls:
 class KeyedControls:
     """The controls of an armature object's live limbs, and the bone that carries the body of its legs."""
 
+    ob: bpy.types.Object
     limbs: tuple[LimbControls, ...]
     body: Control | None
 
@@ -81,11 +82,6 @@ class KeyedControls:
         return [(frames[first], frames[last]) for first, last in own]
 
     @property
-    def ob(self) -> bpy.types.Object:
-        """The armature object that has the limbs."""
-        return self.limbs[0].tip.id_data
-
-    @property
     def owners(self) -> list[bpy.types.Object]:
         """The objects that hold them."""
         return list(dict.fromkeys(control.ob for control in self.all))
@@ -109,7 +105,7 @@ def keyed_controls(ob: bpy.types.Object) -> KeyedControls:
         # Nothing carries all of them: there is no body to speak of.
         body = None
     carried = [replace(limb, on_body=body is not None and limb.tip in legs) for limb in limbs]
-    return KeyedControls(tuple(carried), body)
+    return KeyedControls(ob, tuple(carried), body)
 
 
 def changeable_controls(ob: bpy.types.Object) -> KeyedControls:

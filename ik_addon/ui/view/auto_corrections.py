@@ -8,6 +8,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...rig.blender.file_memory import file_memory
 from ...rig.live.state import memory
+from ...rig.model.order import has_live_chains
 from ..base import redraw_panels
 
 _APPLY = "apply_correction"
@@ -26,7 +27,7 @@ def _looked(scene: bpy.types.Scene, keys_changed: bool) -> None:
     keys_changed |= looked.get("operator", operator) != operator
     looked["operator"] = operator
     file_memory.visited.add(scene.frame_current_final)
-    if ob is None or bpy.app.timers.is_registered(correct):
+    if ob is None or not has_live_chains(ob) or bpy.app.timers.is_registered(correct):
         return
     windows = bpy.context.window_manager.windows
     if not are_remembered(ob) or keys_changed:
