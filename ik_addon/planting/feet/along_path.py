@@ -163,7 +163,6 @@ def brought(
     ankles = ankles + swings
     # So do tighter bends, for knees.
     calm = max(share, eased(np.array(bend / BEND))) * max(0.0, walk.step / clip.fps - clip.calm_time)
-    jerks = np.abs(unexpected(bends := bends_of(clip, ways), clip.fps))
     there = replace(
         clip,
         hips=hips,
@@ -174,12 +173,20 @@ def brought(
         skins=clip.skins_at(ankles, feet),
         extensions=extensions,
         calm_time=float(clip.calm_time + calm),
-        # What pops as captured goes on to; at the ends nobody knows.
-        jerks=np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
-        turns=np.maximum(AS_FAST * np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1), ADDED_BEND),
+        **_limits(clip, bends_of(clip, ways)),
     )
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)
+
+
+def _limits(clip: LegMotion, bends: np.ndarray) -> dict[str, np.ndarray]:
+    """The jerks and turns that knees may have along a path. bends: (legs, T), without one."""
+    jerks, speeds = np.abs(unexpected(bends, clip.fps)), np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1))
+    return {
+        # What pops as captured goes on to; at the ends nobody knows.
+        "jerks": np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
+        "turns": np.maximum(AS_FAST * speeds.max(axis=1), ADDED_BEND),
+    }
 
 
 def _longest(clip: LegMotion, options: Options, ways: np.ndarray, bend: float) -> np.ndarray:
