@@ -26,6 +26,8 @@ _PREFERRED = 0.4
 _SMOOTH = 1e-3
 """Of ways with as many keys, that with the least squares of errors: how much an error of 1 costs, in keys."""
 _ROUNDS, _PATIENCE, _TIGHTER, _REWEIGHTED = 12, 3, 1.5, 6
+_NEAR = 3
+"""So many keys to either side make up for one that is left out."""
 _STIFFNESS = 1e-9
 """Part of the mean weight with which keys are held where they are: rows may be too few to tell all of them."""
 
@@ -104,20 +106,25 @@ class WantedMotion:
     last: int
     looks: int = 1
 
+    def seen(self, first: int, last: int) -> np.ndarray:
+        """Where the error is asked for from row to row."""
+        return np.arange(first * self.looks, last * self.looks + 1) / self.looks
+
 
 def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] = ()) -> tuple[KeyedCurve, float]:
     """The fewest keys with which a motion is within the tolerance, and how far it is off.
 
     longest: span, in rows. preferred: rows in which a key costs less. Each span from key to key is first fitted by
     itself, and the shortest path over spans that fit is taken; then all keys are fitted together. Where that is off,
-    spans have to be better, and it is done again.
+    spans have to be better, and it is done again. A span by itself has its own slopes, which few rows tell badly: at
+    last each key is left out that the others, fitted together, can do without.
     """
     errors, tight = _span_errors(motion, longest), np.ones(motion.last - motion.first + 1)
     tries: list[tuple[KeyedCurve, float]] = []
+    seen = motion.seen(motion.first, motion.last)
     for _ in range(_ROUNDS):
         rows = _shortest(errors, tight, [row - motion.first for row in preferred]) + motion.first
         curve = _refitted(motion, rows)
-        seen = np.arange(motion.first * motion.looks, motion.last * motion.looks + 1) / motion.looks
         off = motion.error(curve.at(seen), seen)
         worst = float(off.max())
         tries.append((curve, worst))
@@ -126,7 +133,27 @@ def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] =
             break
         bad = seen[off > 1.0] - motion.first
         tight[np.unique(np.concatenate((np.floor(bad), np.ceil(bad)))).astype(int)] *= _TIGHTER
-    return min(tries, key=lambda each: each[1])
+    curve, worst = min(tries, key=lambda each: each[1])
+    if worst <= 1.0:
+        curve = _thinned(motion, curve, preferred)
+        worst = float(motion.error(curve.at(seen), seen).max())
+    return curve, worst
+
+
+def _thinned(motion: WantedMotion, curve: KeyedCurve, preferred: Collection[int]) -> KeyedCurve:
+    """The same without the keys that those near them can do without, preferred ones last."""
+    keys = dict(zip(curve.rows.tolist(), np.stack((curve.numbers, curve.slopes[:, 1]), axis=1), strict=True))
+    for row in sorted((row for row in [*keys][1:-1] if motion.free[row]), key=lambda row: row in preferred):
+        rows = [*keys]
+        k = rows.index(row)
+        near = np.array(rows[max(0, k - _NEAR) : k] + rows[k + 1 : k + 1 + _NEAR])
+        fitted = _refitted(motion, near, np.concatenate([keys[each] for each in near.tolist()]))
+        seen = motion.seen(near[0], near[-1])
+        if motion.error(fitted.at(seen), seen).max() <= 1.0:
+            del keys[row]
+            keys |= zip(near.tolist(), np.stack((fitted.numbers, fitted.slopes[:, 1]), axis=1), strict=True)
+    numbers, slopes = np.stack([*keys.values()], axis=1)
+    return smooth_curve(np.array([*keys]), numbers, slopes)
 
 
 def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
@@ -201,14 +228,16 @@ def _shortest(errors: np.ndarray, tight: np.ndarray, preferred: Collection[int])
     return np.array(path[::-1])
 
 
-def _refitted(motion: WantedMotion, rows: np.ndarray) -> KeyedCurve:
+def _refitted(motion: WantedMotion, rows: np.ndarray, start: np.ndarray | None = None) -> KeyedCurve:
     """Keys in these rows, together as near to the motion as they can be: least squares, in which what is farthest off
-    counts more each time."""
-    first, last = motion.first, motion.last
-    start = np.stack((motion.numbers[rows], motion.slopes[rows]), axis=1).reshape(2 * len(rows), -1)
+    counts more each time. start: (2 K, C), number and slope of each to begin with; None: those of the motion."""
+    first, last = rows[0], rows[-1]
+    if start is None:
+        start = np.stack((motion.numbers[rows], motion.slopes[rows]), axis=1).reshape(2 * len(rows), -1)
     unknown = np.repeat(motion.free[rows], 2)
-    # A clip keeps what it holds at its ends.
+    # A clip keeps what it holds at its ends, and a part of it goes on as it did.
     unknown[[0, -2]] = False
+    unknown[[1, -1]] &= first == motion.first, last == motion.last
     seen = np.arange(first, last + 1)
     k, weights = _spans(rows, seen)
     basis = np.zeros((len(seen), len(start)))

@@ -612,3 +612,21 @@ def test_toes_begin_at_the_foots_child_wherever_its_tail_is(name, found):
         bones[own].tail = bones[own].head + STRAY
     foot = rig.ob.pose.bones[own]
     assert (toe_joint(foot) - (joint if found else foot.bone.tail_local)).length < EXACT
+
+
+@pytest.mark.parametrize("has_toe", [True, False])
+def test_a_control_below_a_foot_is_no_toe_of_it(has_toe):
+    rig = footed_leg()
+    own = foot_of(rig).name
+    with editing(rig.ob) as bones:
+        for child in list(bones[own].children):
+            child.use_connect, child.name = False, "FFB"
+            if not has_toe:
+                bones.remove(child)
+        bones[own].tail = bones[own].head + STRAY
+    joint = toe_joint(rig.ob.pose.bones[own]).copy()
+    with editing(rig.ob) as bones:
+        control = bones.new("control")
+        control.head, control.tail = bones[own].head - STRAY, bones[own].head - 2.0 * STRAY
+        control.parent, control.use_deform = bones[own], False
+    assert (toe_joint(rig.ob.pose.bones[own]) - joint).length < EXACT

@@ -31,7 +31,7 @@ def end_bone(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
 
 def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     """The toe of a foot: the child that begins at its tail."""
-    children = [child for child in foot.children if not _is_heel(child)]
+    children = _toes(foot)
     named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)]
     toe = _nearest(foot, named or children)
     if toe is None or (toe.bone.head_local - foot.bone.tail_local).length > _AT_THE_END * foot.bone.length:
@@ -42,12 +42,18 @@ def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
 def toe_joint(foot: bpy.types.PoseBone) -> Vector:
     """Where the toes of a foot begin at rest, in armature space: at its toe; else at its only child or the one named
     like a toe, for importers may leave tails where no joint is; else at its tail."""
-    toe, children = toe_of(foot), [child for child in foot.children if not _is_heel(child)]
+    toe, children = toe_of(foot), _toes(foot)
     if toe is None and foot.bone.length:
         named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)] or children
         away = (named[0].bone.head_local - foot.bone.head_local).length if len(named) == 1 else 0.0
         toe = named[0] if away > _AT_THE_END * foot.bone.length else None
     return toe.bone.head_local if toe is not None else foot.bone.tail_local
+
+
+def _toes(foot: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The children of a foot that may be its toe. What hangs on one with skin and has none is a control."""
+    deforms = foot.bone.use_deform
+    return [child for child in foot.children if not _is_heel(child) and child.bone.use_deform >= deforms]
 
 
 def end_bones(tip: bpy.types.PoseBone, settings: Settings) -> list[bpy.types.PoseBone]:
