@@ -132,8 +132,9 @@ def walked(source: Source, curve: str, stride: float) -> tuple[Walk, AlongPath, 
     """A clip planted on a curve: as a walk, where it goes, there before it is planted, and the plan."""
     walk, options = source.walk(), Options(path_stride=stride)
     along = along_path(walk, *_path(walk, curve, options), options)
-    there = brought(walk, along, options).clip
-    return walk, along, there, plan(there, options, source.contacts, _ground(walk, along, curve), sole=walk.sole)
+    ground = _ground(walk, along, curve)
+    there = brought(walk, along, options, ground=ground).clip
+    return walk, along, there, plan(there, options, source.contacts, ground, sole=walk.sole)
 
 
 def row_of(source: Source, curve: str, stride: float) -> Row:

@@ -62,7 +62,8 @@ def _sweep() -> None:
     modules = [module for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
     classes = {each: None for module in modules for each in vars(module).values() if isinstance(each, type)}
     for each in reversed(classes):
-        if each.__module__.startswith(f"{__package__}.") and getattr(each, "is_registered", False):
+        # What Blender knows of it; a gizmo has no `is_registered`.
+        if each.__module__.startswith(f"{__package__}.") and "bl_rna" in vars(each):
             bpy.utils.unregister_class(each)
 
 

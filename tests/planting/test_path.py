@@ -364,4 +364,5 @@ def test_the_path_of_a_clip_runs_along_its_way_also_where_it_first_steps_back(ba
     through = points_of(curve)[0][:, :2]
     hips = there.hips.mean(axis=0)[:, None, :2]
     far = np.linalg.norm(hips - through, axis=2).min(axis=1).max()
-    assert far < 0.2 * there.size and away < 0.1
+    # A way averaged over a stride cuts where a walk turns back.
+    assert far < (0.3 if back else 0.2) * there.size and away < 0.1

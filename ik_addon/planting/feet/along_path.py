@@ -13,11 +13,12 @@ import numpy as np
 from ...solvers.carrier import lowering
 from .anchors import standing
 from .clip import UP, LegMotion, applied, bends_of, turns_by
+from .contacts import Ground
 from .curves import above, eased, slope, smooth
 from .measures import POP, unexpected
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
-from .planning import plan
+from .planning import climbs, plan
 from .reaching import leg_limits
 from .spine import Move, Spine, girdles, moved
 from .swinging import ADDED_BEND, swung
@@ -122,14 +123,16 @@ class Brought:
 
 
 SLIGHT_BEND = 0.1
-"""Radians a stride from which on knees are as bent as without a path."""
+"""Radians a stride from which on knees are as bent as without a path; so are they where the ground climbs."""
 AS_FAST = 1.03
 """Times as fast as planned without a path that a knee may turn: a loop is planned with what is around it, and at the
 far ends of that knees may be a little faster."""
 
 
-def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = ()) -> Brought:
-    """The clip along a path, not planted yet: it stands there as well as it did."""
+def brought(
+    walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spine] = (), ground: Ground | None = None
+) -> Brought:
+    """The clip along a path, not planted yet: it stands there as well as it did. ground: on which it is to be."""
     clip, plain = walk.clip, plan(walk.clip, options, walk.contacts, sole=walk.sole)
     (aheads, ahead) = girdles(walk.aheads, spines, walk.clip.size)
     body, bent = _bent(walk, along, spines, aheads, ahead)
@@ -145,7 +148,7 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     reaches, (_, shortest) = clip.reaches[:, None], leg_limits(clip, options)
     bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
     ways = np.linalg.norm(plain.ankles - clip.hips - plain.shifts, axis=2)
-    longest = _longest(clip, options, ways, bend)
+    longest = _longest(clip, options, ways, SLIGHT_BEND if climbs(clip, ankles, ground) else bend)
     share = eased(np.array((along.stride - 1.0) / (LONG - 1.0)))
     extensions = np.where(stands, np.minimum(longest, (1.0 - share * (1.0 - LONG_EXTENSION)) * reaches), longest)
     # Longer steps need lower hips: early, for they would bob at each step. Feet in the air make way themselves.
@@ -160,7 +163,6 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
     ankles = ankles + swings
     # So do tighter bends, for knees.
     calm = max(share, eased(np.array(bend / BEND))) * max(0.0, walk.step / clip.fps - clip.calm_time)
-    jerks = np.abs(unexpected(bends := bends_of(clip, ways), clip.fps))
     there = replace(
         clip,
         hips=hips,
@@ -171,12 +173,20 @@ def brought(walk: Walk, along: AlongPath, options: Options, spines: Sequence[Spi
         skins=clip.skins_at(ankles, feet),
         extensions=extensions,
         calm_time=float(clip.calm_time + calm),
-        # What pops as captured goes on to; at the ends nobody knows.
-        jerks=np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
-        turns=np.maximum(AS_FAST * np.abs(np.diff(bends)).max(axis=1), ADDED_BEND / clip.fps),
+        **_limits(clip, bends_of(clip, ways)),
     )
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)
+
+
+def _limits(clip: LegMotion, bends: np.ndarray) -> dict[str, np.ndarray]:
+    """The jerks and turns that knees may have along a path. bends: (legs, T), without one."""
+    jerks, speeds = np.abs(unexpected(bends, clip.fps)), np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1))
+    return {
+        # What pops as captured goes on to; at the ends nobody knows.
+        "jerks": np.where((jerks > POP) | (jerks == 0.0), np.inf, np.maximum(jerks, ALMOST * POP)),
+        "turns": np.maximum(AS_FAST * speeds.max(axis=1), ADDED_BEND),
+    }
 
 
 def _longest(clip: LegMotion, options: Options, ways: np.ndarray, bend: float) -> np.ndarray:

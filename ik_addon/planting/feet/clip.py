@@ -26,7 +26,7 @@ class LegMotion:
     calm_time: seconds to either side over which the body makes way for a knee that is too fast.
     jerks: (legs, T), how far the bend of a knee in the air may be from what those around lead to expect, radians; None:
         as far as it is.
-    turns: (legs,), how far a knee in the air may turn from one frame to the next, radians; None: as far as it does.
+    turns: (legs,), how fast a knee in the air may turn, radians a second; None: as fast as it does.
     """
 
     fps: float

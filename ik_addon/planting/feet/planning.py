@@ -52,7 +52,7 @@ def body_shifts(
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it goes down.
+    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
     # A foot in the air makes way for the body.
@@ -80,7 +80,7 @@ def body_shifts(
         aside = moves * ASIDE * np.where(possible, eased((detours - DETOUR) / (FARTHEST - DETOUR)), 1.0)[:, None]
         if not aside.any():
             break
-        shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
+        shifts = shifts + np.stack([_covering(part, half_down) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
     shifts = shifts - _covering(falls, half_down)[:, None] * UP
     gentle = _covering(_gentle_falls(clip, offsets(), longest, shortest), frames_in(clip.calm_time, clip.fps))
@@ -239,6 +239,11 @@ def _cut(planned: FootPlan, own: slice) -> FootPlan:
     )
 
 
+def climbs(clip: LegMotion, ankles: np.ndarray, ground: Ground | None) -> bool:
+    """Whether the ground below the ankles (legs, T, 3) of a clip is higher here than there."""
+    return ground is not None and bool(np.ptp(ground(ankles.reshape(-1, 3))) > LEVEL * clip.size)
+
+
 def _planned(
     clip: LegMotion,
     sole: HeelAndBall,
@@ -250,8 +255,8 @@ def _planned(
     """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
-    climbs = ground is not None and np.ptp(ground(clip.ankles.reshape(-1, 3))) > LEVEL * clip.size
-    stands, reach_time = contacts.any(axis=1), CLIMB_TIME if climbs else REACH_TIME
+    stands = contacts.any(axis=1)
+    reach_time = CLIMB_TIME if climbs(clip, clip.ankles, ground) else REACH_TIME
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
@@ -275,9 +280,12 @@ def _planned(
     shifts, unreached = body_shifts(clip, ankles, options, stands, reach_time)
     ankles = unfolded(clip, clip.hips + shifts, ankles, stands, options)
     if clip.jerks is not None:
-        places = sole.places(ankles, feet)
-        heights = places[..., 2] - floors_below(sole, places, ground)
-        ankles = calmed(clip, clip.jerks, clip.hips + shifts, ankles, heights, stands, options)
+
+        def heights(ankles: np.ndarray) -> np.ndarray:
+            places = sole.places(ankles, feet)
+            return places[..., 2] - floors_below(sole, places, ground)
+
+        ankles = calmed(clip, clip.hips + shifts, ankles, heights, stands, ground is not None, options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     pivots = pivots_of(sole, anchors.locks, clip.frame_count)
     return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

@@ -1,26 +1,27 @@
 """Legs in the air on another path: knees bend there as captured, go over to what they must where feet stand, and jerk
 no more than they did."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from .clip import LegMotion, bends_of, directions, ways_of
-from .curves import bridged, frames_in, no_steeper
+from .clip import UP, LegMotion, bends_of, directions, ways_of
+from .curves import bridged, frames_in, slope, windows_in
 from .loops import period_of
-from .measures import POP_TIME, UNEXPECTED, unexpected
-from .options import Options
-from .paths import fade_frames, lifts, nearness, slopes_inside
-from .reaching import leg_ends, leg_limits
+from .measures import POP_TIME, UNEXPECTED
+from .options import SLOPE_TIME, Options
+from .paths import TINY, fade_frames, lifts, nearness, slopes_inside
+from .reaching import ASIDE, leg_limits
 
 ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
-MOST_CALMED = np.radians(16.0)
-"""Radians by which a knee may bend more or less than it would, to jerk no more than captured."""
 SAME_BEND = 1e-9
 """Radians by which rounding changes a bend."""
-DOWNWARD = 0.1
-"""Cosine of how far off straight down a leg points at most, for what lengthens it to lower its foot."""
-CALMING_ROUNDS, TRUSTED = 200, 0.02
-"""How often jerks are shared out; and how much, of the squares of its weights, bends in the air have of one that is."""
+FARTHER = 1.3
+"""Times as far aside from its hip that a foot may be, where it can go no lower, for its knee to bend less."""
+CALMING_ROUNDS, RELAXED, TRUSTED = (50, 200), 1.8, 0.01
+"""How often speeds and jerks are shared out, and jerks more; how much of each at a time: from 2 on it swings; and how
+much, of the squares of its weights, bends in the air have of one that is."""
 
 
 def swung(
@@ -50,80 +51,94 @@ def _up_to(values: np.ndarray, most: np.ndarray) -> np.ndarray:
 
 def calmed(
     clip: LegMotion,
-    most: np.ndarray,
     hips: np.ndarray,
     ankles: np.ndarray,
-    heights: np.ndarray,
+    heights: Callable[[np.ndarray], np.ndarray],
     stands: np.ndarray,
+    is_cleared: bool,
     options: Options,
 ) -> np.ndarray:
-    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `most` (legs, T),
-    nor turns faster than `clip.turns` says.
+    """Ankles (legs, T, 3) in the air nearer to their hips or farther, so that no knee jerks more than `clip.jerks` says
+    or turns faster than `clip.turns` does.
 
-    Each jerk that is too large is shared out among the bends that make it, by their weights, again and again (Stefan
-    Kaczmarz's method). hips: (legs, T, 3). heights, stands: see `swung`.
+    Each jerk and speed that is too large is shared out among the bends that make it, by their weights, again and again
+    (Stefan Kaczmarz's method). A foot that can go no lower goes aside. hips: (legs, T, 3). heights: the heights
+    (legs, 2, T) over the ground of heels and balls of such ankles. stands: (legs, T) bool. is_cleared: feet were lifted
+    over the ground as fast as they may be.
     """
-    start, lifted, moves = ankles, ankles, np.zeros_like(ankles)
-    # Once more, for what is lifted over the ground jerks.
-    for _ in range(2):
-        offsets, heights = lifted - hips, heights + (lifted - ankles)[:, None, :, 2]
-        along, changes = directions(offsets), _calming(clip, most, offsets, heights, stands, options)
-        moves = _over_ground(clip, along, changes, heights, stands, options)
-        ankles, lifted = lifted, lifted + moves - along * changes[..., None]
-    # A foot higher than its hip is lifted away from it.
-    ways, ends = np.linalg.norm(ankles + moves - hips, axis=2), leg_ends(clip)
-    return np.where((ways == np.clip(ways, *ends))[..., None], ankles + moves, start)
+    moves = _calming(clip, ankles - hips, ankles, heights, stands, options)
+    if not is_cleared:
+        # As low as without a path, but for knees that are calmed: they need the room.
+        sunken = zip(-heights(ankles), stands, moves.any(axis=(1, 2)), strict=True)
+        lifted = np.array([is_moved * lifts(clip, low[:, ~own], np.zeros(1), own) for low, own, is_moved in sunken])
+        if lifted.any():
+            ankles = ankles + lifted[..., None] * UP
+            moves = _calming(clip, ankles - hips, ankles, heights, stands, options)
+    return ankles + moves
 
 
 def _calming(
-    clip: LegMotion, most: np.ndarray, offsets: np.ndarray, heights: np.ndarray, stands: np.ndarray, options: Options
+    clip: LegMotion,
+    offsets: np.ndarray,
+    ankles: np.ndarray,
+    heights: Callable[[np.ndarray], np.ndarray],
+    stands: np.ndarray,
+    options: Options,
 ) -> np.ndarray:
-    """(legs, T), how much farther ankles are from their hips with which knees are calm; see `calmed`."""
-    ways, step = np.linalg.norm(offsets, axis=2), frames_in(POP_TIME, clip.fps)
-    count = clip.frame_count - 4 * step
-    if count <= 0:
-        return np.zeros_like(ways)
-    planned, free = bends_of(clip, ways), (~stands).astype(float)
-    first = planned if clip.turns is None else _no_faster(clip.turns, planned, stands)
-    straightest, folded = (bends_of(clip, each) for each in leg_limits(clip, options))
-    first = np.minimum(first, folded)
-    # Where it would be lifted again, a foot goes no lower.
-    rooms = [_room_below(clip, own, stand, options) for own, stand in zip(heights, stands, strict=True)]
-    downward = np.maximum(-directions(offsets)[..., 2], DOWNWARD)
-    straightest = np.minimum(first, np.maximum(straightest, bends_of(clip, ways + rooms / downward)))
-    low, high = np.maximum(first - MOST_CALMED, straightest), np.minimum(first + MOST_CALMED, folded)
-    bends, spans = first, [slice(k * step, k * step + count) for k in range(len(UNEXPECTED))]
-    trusted = sum(weight**2 * free[:, span] for weight, span in zip(UNEXPECTED, spans, strict=True))
-    for _ in range(CALMING_ROUNDS):
-        jerks = unexpected(bends, clip.fps)
-        excess = (jerks - np.clip(jerks, -most, most))[:, spans[2]]
-        excess = np.where(trusted > TRUSTED, 0.5 * excess / np.maximum(trusted, TRUSTED), 0.0)
-        if not excess.any():
+    """Moves (legs, T, 3) of ankles that are at offsets (legs, T, 3) from their hips; see `calmed`."""
+    ways, here, aside = np.linalg.norm(offsets, axis=2), heights(ankles), (FARTHER - 1.0) * offsets * ASIDE
+    rooms, there = _rooms_below(clip, here, stands, options), heights(ankles + aside)
+    # Beside a step there is no room.
+    is_free = ((there >= 0.0) | (there >= here - SAME_BEND * clip.size)).all(axis=1)
+    deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
+    planned, (straightest, folded) = bends_of(clip, ways), (bends_of(clip, each) for each in leg_limits(clip, options))
+    farthest = np.maximum(ways, np.hypot(np.where(is_free, FARTHER, 1.0) * away, np.minimum(deep, 0.0)))
+    straightest = np.minimum(np.minimum(planned, folded), np.maximum(straightest, bends_of(clip, farthest)))
+    step, half = frames_in(POP_TIME, clip.fps), frames_in(SLOPE_TIME, clip.fps)
+    jerks, speeds = np.zeros(4 * step + 1), np.arange(-half, half + 1.0)
+    jerks[::step], speeds = UNEXPECTED, speeds * clip.fps / (speeds @ speeds)
+    bends, most, turns = planned, *(np.inf if own is None else own for own in (clip.jerks, clip.turns))
+    turns = np.reshape(turns, (-1, 1))
+    for turn in range(sum(CALMING_ROUNDS)):
+        if turn == CALMING_ROUNDS[0]:
+            # Where a knee must be faster, it may be to jerk less.
+            turns = np.maximum(turns, np.abs(slope(bends, clip.fps, SLOPE_TIME, axis=1)).max(axis=1, keepdims=True))
+        before, bends = bends, _shared(_shared(bends, speeds, turns, stands), jerks, most, stands)
+        bends = np.where(stands, planned, np.clip(bends, straightest, folded))
+        if (bends == before).all():
             break
-        bends = bends.copy()
-        for weight, span in zip(UNEXPECTED, spans, strict=True):
-            bends[:, span] -= weight * excess * free[:, span]
-        bends = np.clip(bends, low, high)
-    return np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+    changes = np.where(np.abs(bends - planned) < SAME_BEND, 0.0, ways_of(clip, bends) - ways)
+    moves = directions(offsets) * changes[..., None]
+    lower = moves[..., 2] < -rooms
+    aside = np.sqrt(np.maximum((ways + changes) ** 2 - deep**2, 0.0)) / np.maximum(away, TINY) - 1.0
+    aside = np.concatenate((offsets[..., :2] * aside[..., None], -rooms[..., None]), axis=-1)
+    return np.where(lower[..., None], aside, moves)
 
 
-def _room_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
-    """(T,), how much lower a foot may be whose heel and ball are at heights (2, T) over the ground."""
-    had = heights.clip(0.0, options.clearance * clip.size) * nearness(stands, clip.fps)
-    return (heights - had).min(axis=0).clip(0.0)
+def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray | float, stands: np.ndarray) -> np.ndarray:
+    """Bends (legs, T) of which each sum by weights (n,) that is over `most` (legs, T) is shared out among those in the
+    air that make it."""
+    inner = slice(len(weights) // 2, bends.shape[1] - len(weights) // 2)
+    if inner.stop <= inner.start:
+        return bends
+    sums, most = windows_in(bends, len(weights), axis=1) @ weights, np.broadcast_to(most, bends.shape)[:, inner]
+    excess = sums - np.clip(sums, -most, most)
+    if not excess.any():
+        return bends
+    free, squares = (~stands).astype(float), weights**2 / (weights @ weights)
+    trusted = windows_in(free, len(weights), axis=1) @ squares
+    shares = np.where(trusted > TRUSTED, excess / np.maximum(trusted, TRUSTED), 0.0)
+    shares, found = RELAXED / np.abs(weights).sum() ** 2 * shares, bends.copy()
+    for first in np.flatnonzero(weights):
+        own = slice(first, first + shares.shape[1])
+        found[:, own] -= weights[first] * shares * free[:, own]
+    return found
 
 
-def _no_faster(turns: np.ndarray, bends: np.ndarray, stands: np.ndarray) -> np.ndarray:
-    """Bends (legs, T) in the air, larger where a knee would turn by more than it may (legs,) from frame to frame.
-
-    For a foot in the air may be higher, and not lower. Toward where it stands a knee has the time it has.
-    """
-    found = []
-    for own, stand, step in zip(bends, stands, turns, strict=True):
-        ends = np.sort([sign * no_steeper(np.where(stand, sign * own, -np.inf), step) for sign in (1.0, -1.0)], axis=0)
-        slow = no_steeper(np.where(stand, own, np.clip(own, *ends)), step)
-        found.append(np.where(stand, own, np.clip(slow, *ends)))
-    return np.array(found)
+def _rooms_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
+    """(legs, T), how much lower feet may be whose heels and balls are at heights (legs, 2, T) over the ground."""
+    near = np.array([nearness(own, clip.fps) for own in stands])[:, None]
+    return (heights - heights.clip(0.0, options.clearance * clip.size) * near).min(axis=1).clip(0.0)
 
 
 def _over_ground(

@@ -61,7 +61,7 @@ def walk_along(
     walk = walk_of(stage)
     along = _along(walk, curve, options)
     away = np.arange(seen.frame_count)[:, None] / seen.fps * stage.ground.velocity
-    there = brought(walk, along, options, riders.spines_read(rows, away))
+    there = brought(walk, along, options, riders.spines_read(rows, away), stage.ground.heights)
     body, *spines = (
         [(turns, shifts - applied(turns, away)) for turns, shifts in own] for own in ([there.body], *there.spines)
     )
