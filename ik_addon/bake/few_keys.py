@@ -134,6 +134,12 @@ def fewest_keys(motion: WantedMotion, longest: int, preferred: Collection[int] =
         bad = seen[off > 1.0] - motion.first
         tight[np.unique(np.concatenate((np.floor(bad), np.ceil(bad)))).astype(int)] *= _TIGHTER
     curve, worst = min(tries, key=lambda each: each[1])
+    if worst > 1.0:
+        # Spans that are exact by themselves are never tightened: then keys of all rows are left out.
+        rows = np.arange(motion.first, motion.last + 1)
+        dense = smooth_curve(rows, motion.numbers[rows], motion.slopes[rows])
+        if (off := float(motion.error(dense.at(seen), seen).max())) <= 1.0:
+            curve, worst = dense, off
     if worst <= 1.0:
         curve = _thinned(motion, curve, preferred)
         worst = float(motion.error(curve.at(seen), seen).max())
