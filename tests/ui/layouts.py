@@ -7,7 +7,7 @@ import bpy
 from ik_addon.ui.panels import certificate, chain_list
 from ik_addon.ui.panels import chain as panel
 
-from ..rig.rigs import Rig, new_empty, update
+from ..rig.rigs import Rig, leg, new_empty, update
 from ..scenes import enter, select, walking_leg
 
 
@@ -219,3 +219,18 @@ def edit_mode() -> None:
     rig = walking_leg()
     select(rig.ob)
     bpy.ops.object.mode_set(mode="EDIT")
+
+
+def with_blenders_ik() -> None:
+    """A leg with Blender's IK on its shin, in Pose Mode."""
+    rig = leg()
+    constraint = rig.ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count = rig.target.ob, 2
+    update()
+    enter("POSE", rig.ob, "shin")
+
+
+def adopted() -> None:
+    """The same, converted."""
+    with_blenders_ik()
+    bpy.ops.analytic_ik.adopt()

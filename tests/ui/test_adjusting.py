@@ -6,8 +6,8 @@ import pytest
 from ik_addon.rig.model.order import tips_of
 
 from ..helpers.controlled import human_with_ground, rigged_with_bones
-from ..rig.rigs import leg, update
 from ..scenes import enter, walking_leg
+from .layouts import adopted, with_blenders_ik
 
 pytestmark = pytest.mark.versions
 
@@ -47,21 +47,8 @@ def test_controls_are_deleted_with_the_last_chain_afterwards():
     assert not set(controls.values()).intersection(ob.pose.bones.keys())
 
 
-def with_blenders_ik() -> None:
-    rig = leg()
-    constraint = rig.ob.pose.bones["shin"].constraints.new("IK")
-    constraint.target, constraint.chain_count = rig.target.ob, 2
-    update()
-    enter("POSE", rig.ob, "shin")
-
-
 def with_a_chain() -> None:
     enter("POSE", walking_leg().ob, "shin")
-
-
-def adopted() -> None:
-    with_blenders_ik()
-    bpy.ops.analytic_ik.adopt()
 
 
 def native() -> None:

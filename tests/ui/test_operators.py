@@ -30,7 +30,7 @@ from ..scenes import (
     whole_state,
 )
 from ..travel.walkers import Walk, walker
-from .layouts import an_empty, nothing
+from .layouts import adopted, an_empty, nothing, with_blenders_ik
 
 pytestmark = pytest.mark.versions
 
@@ -104,19 +104,6 @@ def person_posed() -> None:
 
 def without_chain() -> None:
     enter("POSE", leg().ob, "shin")
-
-
-def with_blenders_ik() -> None:
-    rig = leg()
-    constraint = rig.ob.pose.bones["shin"].constraints.new("IK")
-    constraint.target, constraint.chain_count = rig.target.ob, 2
-    update()
-    enter("POSE", rig.ob, "shin")
-
-
-def adopted() -> None:
-    with_blenders_ik()
-    bpy.ops.analytic_ik.adopt()
 
 
 def keyed_below() -> None:
