@@ -14,7 +14,8 @@ from ...solvers.carrier import lowering
 from .anchors import standing
 from .clip import UP, LegMotion, applied, bends_of, turns_by
 from .contacts import Ground
-from .curves import above, eased, slope, smooth
+from .curves import eased, slope, smooth
+from .loops import above_all, period_of
 from .measures import POP, unexpected
 from .options import SLOPE_TIME, Options
 from .path import GroundPath, unit
@@ -156,7 +157,7 @@ def brought(
         lowering(offsets, np.where(stands, far, IN_AIR * reaches), shortest * stands)[0]
         for offsets, far in ((planted - hips, extensions), (plain.ankles - clip.hips, longest))
     )
-    low = above((falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
+    low = above_all(clip, (falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips -= low
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
     swings = swung(clip, ankles - hips, heights, stands, options)
@@ -175,6 +176,8 @@ def brought(
         calm_time=float(clip.calm_time + calm),
         **_limits(clip, bends_of(clip, ways)),
     )
+    # Not every loop closes on a path; one that does begins again when it did.
+    there = replace(there, period=period_of(there) and period_of(clip))
     body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
     return Brought(there, body[0], rest)
 

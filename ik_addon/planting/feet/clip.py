@@ -27,6 +27,7 @@ class LegMotion:
     jerks: (legs, T), how far the bend of a knee in the air may be from what those around lead to expect, radians; None:
         as far as it is.
     turns: (legs,), how fast a knee in the air may turn, radians a second; None: as fast as it does.
+    period: after how many frames it begins again, 0: never; None: as its ends say.
     """
 
     fps: float
@@ -43,6 +44,7 @@ class LegMotion:
     calm_time: float = REACH_TIME
     jerks: np.ndarray | None = None
     turns: np.ndarray | None = None
+    period: int | None = None
 
     @property
     def leg_count(self) -> int:

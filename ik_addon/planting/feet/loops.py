@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from .clip import LegMotion
+from .curves import above
 from .exact import is_planted
 from .options import EXACT
 
@@ -20,8 +21,8 @@ _POINTS = ("hips", "knees", "ankles", "balls")
 
 def period_of(clip: LegMotion) -> int:
     """After how many frames a clip begins again; 0 if it does not end as it began, but for the way that it goes."""
-    if clip.frame_count < 4:
-        return 0
+    if clip.frame_count < 4 or clip.period is not None:
+        return clip.period or 0
     gaps, beside = _seam(clip)
     most = _CLOSED * np.linalg.norm(beside, axis=-1).max() + _STILL * clip.size
     once_more, next_one = gaps.max(axis=(1, 2))
@@ -83,7 +84,7 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
     points = {name: getattr(clip, name)[:, rows] + way for name in _POINTS}
     legs = {name: getattr(clip, name) for name in ("feet", "extensions", "jerks")}
     legs = {name: own if own is None else own[:, rows] for name, own in legs.items()}
-    return replace(clip, skins=(), **legs, **points)
+    return replace(clip, skins=(), period=None, **legs, **points)
 
 
 def _way(clip: LegMotion) -> np.ndarray:
@@ -106,6 +107,14 @@ def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:
     if period_of(clip) < clip.frame_count:
         same[..., 0] = same[..., -1] = np.maximum(contacts[..., 0], contacts[..., -1])
     return same[..., _rows(clip, cycles)[0]]
+
+
+def above_all(clip: LegMotion, needs: np.ndarray, half: int) -> np.ndarray:
+    """As `above`, alike at both ends of a loop."""
+    cycles = cycles_around(clip)
+    if not cycles:
+        return above(needs, half)
+    return above(in_cycles(clip, needs, cycles), half)[own_frames(clip, cycles)]
 
 
 def _rows(clip: LegMotion, cycles: int) -> tuple[np.ndarray, np.ndarray]:

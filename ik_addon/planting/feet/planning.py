@@ -11,7 +11,7 @@ from .clip import UP, LegMotion, bends_of, directions, ways_of
 from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
-from .loops import cycles_around, in_cycles, own_frames, unrolled
+from .loops import above_all, cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, CLIMB_TIME, LEVEL, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits, unfolded
@@ -98,10 +98,7 @@ def _gentle_falls(clip: LegMotion, offsets: np.ndarray, longest: np.ndarray, sho
 
 def lowered(clip: LegMotion, plan: "FootPlan", falls: np.ndarray) -> "FootPlan":
     """A plan whose body is lower by at least some falls (T,), smoothly, and alike at the seam of a loop."""
-    half, cycles = frames_in(REACH_TIME, clip.fps), cycles_around(clip)
-    down = above(falls, half)
-    if cycles:
-        down = above(in_cycles(clip, falls, cycles), half)[own_frames(clip, cycles)]
+    down = above_all(clip, falls, frames_in(REACH_TIME, clip.fps))
     return replace(plan, shifts=plan.shifts - down[:, None] * UP)
 
 
