@@ -145,9 +145,10 @@ def unexpected(bends: np.ndarray, fps: float) -> np.ndarray:
 
 
 def new_pops(before: LegMotion, after: LegMotion) -> list[list[tuple[int, int]]]:
-    """Of each leg the pops of its knee that it did not have before."""
+    """Of each leg the pops of its knee that it did not have before, nor any as close to them as pops that are one."""
+    near = frames_in(POPS_APART, before.fps)
     return [
-        [pop for pop in new if not any(pop[0] <= last and first <= pop[1] for first, last in old)]
+        [pop for pop in new if not any(pop[0] <= last + near and first <= pop[1] + near for first, last in old)]
         for old, new in zip(knee_pops(before), knee_pops(after), strict=True)
     ]
 

@@ -12,7 +12,7 @@ from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import above_all, cycles_around, in_cycles, own_frames, unrolled
-from .options import BODY_TIME, CLIMB_TIME, LEVEL, REACH_TIME, Options
+from .options import BODY_TIME, LEVEL, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits, unfolded
 from .swinging import calmed
@@ -253,7 +253,7 @@ def _planned(
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
     stands = contacts.any(axis=1)
-    reach_time = CLIMB_TIME if climbs(clip, clip.ankles, ground) else REACH_TIME
+    reach_time = BODY_TIME if climbs(clip, clip.ankles, ground) else REACH_TIME
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]

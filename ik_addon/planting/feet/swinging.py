@@ -17,7 +17,7 @@ ADDED_BEND = 2.0
 """Radians a second by which a knee may bend faster than captured to go over to a stance, where it has the time."""
 SAME_BEND = 1e-9
 """Radians by which rounding changes a bend."""
-FARTHER = 1.3
+FARTHER = 2.0
 """Times as far aside from its hip that a foot may be, where it can go no lower, for its knee to bend less."""
 CALMING_ROUNDS, RELAXED, TRUSTED = (50, 200), 1.8, 0.01
 """How often speeds and jerks are shared out, and jerks more; how much of each at a time: from 2 on it swings; and how
