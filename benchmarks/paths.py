@@ -153,7 +153,7 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
         return other / max(one, 1e-9)
 
     captured, planted, planned = (_accelerations(each.hips.mean(axis=0), clip.fps) for each in (clip, before, after))
-    source = np.maximum(captured, planted)
+    had = np.maximum(captured, planted)
     rows = np.arange(clip.frame_count, dtype=float)
     own = walk.way.at(rows)
     bend = _bend(along, along.offset + stride * own[2], clip.fps) if curve != "own path" else 0.0
@@ -172,8 +172,8 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
         ratio("knee_acceleration"),
         sum(map(len, new_pops(before, after))),
         *(sum(leg["knee_pops"] for leg in each) for each in figures[::-1]),
-        planned[0] / (source[0] + bend),
-        planned[1] / source[1],
+        planned[0] / (had[0] + bend),
+        planned[1] / had[1],
         float(np.abs(made.ankles - plain.ankles).max() / clip.size) if curve == "own path" and stride == 1.0 else 0.0,
         seconds,
         max(leg["sunken"] for leg in figures[1]) - max(leg["sunken"] for leg in figures[0]),
