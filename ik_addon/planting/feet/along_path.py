@@ -12,7 +12,7 @@ import numpy as np
 
 from ...solvers.carrier import lowering
 from .anchors import standing
-from .clip import UP, LegMotion, applied, bends_of, turns_by
+from .clip import UP, LegMotion, applied, bends_of, directions, turns_between, turns_by
 from .contacts import Ground
 from .curves import eased, slope, smooth
 from .loops import above_all, period_of
@@ -137,14 +137,12 @@ def brought(
     clip, plain = walk.clip, plan(walk.clip, options, walk.contacts, sole=walk.sole)
     (aheads, ahead) = girdles(walk.aheads, spines, walk.clip.size)
     body, bent = _bent(walk, along, spines, aheads, ahead)
-    hips, body_knees = (moved(body, points) for points in (clip.hips, clip.knees))
+    turns, shifts = along.maps(walk, walk.times, aheads[:, None])
+    hips, between = moved(body, clip.hips), 0.5 * (turns + body[0])
     for spine, moves in zip(spines, bent, strict=True):
         legs = list(spine.legs)
-        hips[legs], body_knees[legs] = (moved(moves[-1], points[legs]) for points in (clip.hips, clip.knees))
-    turns, shifts = along.maps(walk, walk.times, aheads[:, None])
-    ankles, planted, balls, foot_knees = (
-        moved((turns, shifts), points) for points in (clip.ankles, plain.ankles, clip.balls, clip.knees)
-    )
+        hips[legs], between[legs] = moved(moves[-1], clip.hips[legs]), 0.5 * (turns[legs] + moves[-1][0])
+    ankles, planted, balls = (moved((turns, shifts), points) for points in (clip.ankles, plain.ankles, clip.balls))
     feet, stands = turns @ clip.feet, standing(walk.anchors, ankles.shape[:2])
     reaches, (_, shortest) = clip.reaches[:, None], leg_limits(clip, options)
     bend = np.abs(np.diff(np.unwrap(np.arctan2(*body[0][:, 1::-1, 0].T)))).max(initial=0.0) * 2.0 * walk.step
@@ -162,12 +160,15 @@ def brought(
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
     swings = swung(clip, ankles - hips, heights, stands, options)
     ankles = ankles + swings
+    # Knees stay on their side of the leg, which turns as the body and the foot do in the mean.
+    lines, thighs = (applied(between, points - clip.hips) for points in (clip.ankles, clip.knees))
+    leaning = turns_between(directions(lines), directions(ankles - hips))
     # So do tighter bends, for knees.
     calm = max(share, eased(np.array(bend / BEND))) * max(0.0, walk.step / clip.fps - clip.calm_time)
     there = replace(
         clip,
         hips=hips,
-        knees=0.5 * (body_knees + foot_knees),
+        knees=hips + applied(leaning, thighs),
         ankles=ankles,
         balls=balls + swings,
         feet=feet,
