@@ -22,7 +22,7 @@ from .path import GroundPath, unit
 from .planning import climbs, plan
 from .reaching import leg_limits
 from .spine import Move, Spine, girdles, moved
-from .swinging import ADDED_BEND, swung
+from .swinging import ADDED_BEND, rooms_below, swung
 from .walk import Walk
 
 LONG, LONG_EXTENSION = 1.15, 0.97
@@ -158,7 +158,8 @@ def brought(
     low = above_all(clip, (falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips -= low
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
-    swings = swung(clip, ankles - hips, heights, stands, options)
+    lower = np.minimum(rooms_below(clip, heights, stands, options), low[:, 2])[..., None] * UP
+    swings = swung(clip, ankles - lower - hips, heights - lower[:, None, :, 2], stands, options) - lower
     ankles = ankles + swings
     # Knees stay on their side of the leg, which turns as the body and the foot do in the mean.
     lines, thighs = (applied(between, points - clip.hips) for points in (clip.ankles, clip.knees))

@@ -87,7 +87,7 @@ def _calming(
 ) -> np.ndarray:
     """Moves (legs, T, 3) of ankles that are at offsets (legs, T, 3) from their hips; see `calmed`."""
     ways, here, aside = np.linalg.norm(offsets, axis=2), heights(ankles), (FARTHER - 1.0) * offsets * ASIDE
-    rooms, there = _rooms_below(clip, here, stands, options), heights(ankles + aside)
+    rooms, there = rooms_below(clip, here, stands, options), heights(ankles + aside)
     # Beside a step there is no room.
     is_free = ((there >= 0.0) | (there >= here - SAME_BEND * clip.size)).all(axis=1)
     deep, away = offsets[..., 2] - rooms, np.linalg.norm(offsets[..., :2], axis=2)
@@ -135,7 +135,7 @@ def _shared(bends: np.ndarray, weights: np.ndarray, most: np.ndarray | float, st
     return found
 
 
-def _rooms_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
+def rooms_below(clip: LegMotion, heights: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
     """(legs, T), how much lower feet may be whose heels and balls are at heights (legs, 2, T) over the ground."""
     near = np.array([nearness(own, clip.fps) for own in stands])[:, None]
     return (heights - heights.clip(0.0, options.clearance * clip.size) * near).min(axis=1).clip(0.0)
