@@ -120,6 +120,7 @@ class Row:
     frames: int
     knee_speed: float
     knee_acceleration: float
+    knee_jump: float
     new_pops: int
     pops: int
     pops_before: int
@@ -170,6 +171,7 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
         clip.frame_count,
         ratio("knee_speed"),
         ratio("knee_acceleration"),
+        float(np.divide(*map(_knee_jump, (after, before)))),
         sum(map(len, new_pops(before, after))),
         *(sum(leg["knee_pops"] for leg in each) for each in figures[::-1]),
         planned[0] / (had[0] + bend),
@@ -279,6 +281,11 @@ def _passed(path: GroundPath, places: np.ndarray, ways: np.ndarray) -> np.ndarra
     return ways
 
 
+def _knee_jump(clip: LegMotion) -> float:
+    """How far a knee, seen from its hip, is at most from where the two frames before lead to expect."""
+    return float(np.linalg.norm(np.diff(clip.knees - clip.hips, 2, axis=1), axis=2).max())
+
+
 def _accelerations(places: np.ndarray, fps: float) -> tuple[float, float]:
     """What one in a hundred frames exceeds, in the plane and up and down."""
     found = slope(slope(places, fps, SLOPE_TIME), fps, SLOPE_TIME)
@@ -287,7 +294,16 @@ def _accelerations(places: np.ndarray, fps: float) -> tuple[float, float]:
 
 
 _TITLES = (
-    *("naive slide", "slide", "steps off", "out of reach", "knee speed", "knee acceleration", "new pops, all / before"),
+    *(
+        "naive slide",
+        "slide",
+        "steps off",
+        "out of reach",
+        "knee speed",
+        "knee acceleration",
+        "knee jump",
+        "new pops, all / before",
+    ),
     *("hips in plane", "hips vertical", "sinks deeper", "from own place", "s per 1000 frames"),
 )
 
@@ -304,6 +320,7 @@ def _cells(rows: Sequence[Row]) -> list[str]:
         f"{sum(row.unreached for row in rows)} of {sum(row.frames for row in rows)}",
         both("knee_speed"),
         both("knee_acceleration"),
+        both("knee_jump"),
         "{}, {} / {}".format(*(sum(getattr(row, x) for row in rows) for x in ("new_pops", "pops", "pops_before"))),
         both("plane"),
         both("vertical"),

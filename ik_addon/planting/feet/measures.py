@@ -21,6 +21,9 @@ UNEXPECTED = np.array((1.0, -4.0, 6.0, -4.0, 1.0)) / 6.0
 """The weights of a bend and those around it in that distance."""
 POPS_APART = 0.1
 """Pops closer than this are one."""
+FARTHER_JUMP, JUMP = 2.0, 0.2
+"""A knee jumps that leaves its way within `POP_TIME` so many times as far as ever before, and by such a part of a
+leg."""
 
 FIGURES = (
     "slide",
@@ -151,6 +154,23 @@ def new_pops(before: LegMotion, after: LegMotion) -> list[list[tuple[int, int]]]
         [pop for pop in new if not any(pop[0] <= last + near and first <= pop[1] + near for first, last in old)]
         for old, new in zip(knee_pops(before), knee_pops(after), strict=True)
     ]
+
+
+def knee_jumps(before: LegMotion, after: LegMotion) -> list[list[tuple[int, int]]]:
+    """Of each leg the frames, first and last, in which its knee, seen from the hip, jumps farther than it did: a knee
+    that swings to another side pops, whether it bends or not."""
+    step = frames_in(POP_TIME, before.fps)
+    found = []
+    for own, had in zip(*(_jumps(clip, step) for clip in (after, before)), strict=True):
+        far = own > max(FARTHER_JUMP * had.max(initial=0.0), JUMP)
+        found.append([(first + step, last + step) for first, last in runs(far)])
+    return found
+
+
+def _jumps(clip: LegMotion, step: int) -> np.ndarray:
+    """(legs, T less twice the step), how far knees are from the line of where they are a step before and after."""
+    ways = (clip.knees - clip.hips) / clip.size
+    return np.linalg.norm(ways[:, 2 * step :] - 2.0 * ways[:, step:-step] + ways[:, : -2 * step], axis=2)
 
 
 def _of_points(

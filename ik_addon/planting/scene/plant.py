@@ -131,9 +131,9 @@ def planted(
         reading = _read(context, tips, carrier, riders, frames, Skins() if skins is None else skins)
         is_cyclic = path is None and repeats(carrier)
         capture, rows = yield from part_of(reading, 0, 2)
-        stage, seen = _stage_of(capture, tips, frames, options, heights), []
-        way = walk_along(stage, path, options, riders, rows) if path is not None else None
-        stage = way.stage if way else stage
+        taken, seen = _stage_of(capture, tips, frames, options, heights), []
+        way = walk_along(taken, path, options, riders, rows) if path is not None else None
+        stage = way.stage if way else taken
 
         def with_footprints(anchors: Anchors) -> Anchors:
             seen.append(anchors)
@@ -182,7 +182,7 @@ def planted(
             scene = context.scene
             scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         figures = way.figures | {"stays": staying(carrier, capture.body, stage.seen.size)} if way else None
-        return report_of(tips, carrier, stage, after, made, frames, figures, is_cyclic, options.body)
+        return report_of(tips, carrier, taken.clip, stage, after, made, frames, figures, is_cyclic, options.body)
 
 
 plant = at_once(planted)

@@ -9,7 +9,7 @@ from ...rig.blender.file_memory import last, remember
 from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion
 from ..feet.loops import period_of
-from ..feet.measures import compared, new_pops, same_sole
+from ..feet.measures import compared, knee_jumps, new_pops, same_sole
 from ..feet.paths import carried_over
 from ..feet.planning import FootPlan
 from ..feet.treadmill import SLOWEST_BELT, Stage, way_a_second
@@ -25,6 +25,7 @@ def last_report() -> dict:
 def report_of(
     tips: Sequence[bpy.types.PoseBone],
     carrier: bpy.types.PoseBone,
+    captured: LegMotion,
     stage: Stage,
     after: LegMotion,
     plan: FootPlan,
@@ -33,12 +34,16 @@ def report_of(
     is_cyclic: bool,
     follows: float,
 ) -> dict:
-    """The report of a plan. stage: the clip that was planted. after: the legs as they are solved now. path: figures of
-    what it walks along. is_cyclic: it goes on beyond its keys. follows: how much the body is to follow the feet."""
+    """The report of a plan. captured: the clip. stage: as it was planted, on a path there. after: the legs as they are
+    solved now. path: figures of what it walks along. is_cyclic: it goes on beyond its keys. follows: how much the body
+    is to follow the feet."""
     before, ground, chains = stage.clip, stage.ground, []
     seen, shifts = ground.seen_from(after), _moves(stage, plan.shifts, follows)
     figures = compared(seen, stage.seen, same_sole(seen, stage.sole), plan.contacts, ground.heights)
-    for k, (tip, pops) in enumerate(zip(tips, new_pops(before, after), strict=True)):
+    pops = new_pops(captured, after)
+    if path:
+        pops = [sorted(own + far) for own, far in zip(pops, knee_jumps(captured, after), strict=True)]
+    for k, tip in enumerate(tips):
         locks = [lock for lock in plan.locks if lock.leg == k]
         chains.append(
             {
@@ -51,7 +56,7 @@ def report_of(
                 ],
                 "slide_before": figures[k][0]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[k][1]["slide"] * float(before.reaches[k]),
-                "pop_frames": [[frames[row] for row in pop] for pop in pops],
+                "pop_frames": [[frames[row] for row in pop] for pop in pops[k]],
                 "before": figures[k][0],
                 "after": figures[k][1],
             }
