@@ -29,6 +29,9 @@ LONG, LONG_EXTENSION = 1.15, 0.97
 """A stride from which on legs extend no farther: straight ones that step farther bend and stretch with a jerk."""
 LOW_STEPS = 1.5
 """Steps over which hips go down for longer ones, to either side: over fewer they bob as steps differ."""
+CROUCH = 0.1
+"""Part of a leg by which hips are lower from which on feet in the air are too: as high as captured, they would pass
+their hips."""
 BEND = 0.2
 """Radians by which a path turns from a clip's own way while each foot makes a step, from which on the body makes way
 for fast knees early: they are faster in tight bends, and else it bobs."""
@@ -158,7 +161,8 @@ def brought(
     low = above_all(clip, (falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips -= low
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
-    lower = np.minimum(rooms_below(clip, heights, stands, options), low[:, 2])[..., None] * UP
+    down = np.maximum(low[:, 2] - CROUCH * clip.size, 0.0)
+    lower = np.minimum(rooms_below(clip, heights, stands, options), down)[..., None] * UP
     swings = swung(clip, ankles - lower - hips, heights - lower[:, None, :, 2], stands, options) - lower
     ankles = ankles + swings
     # Knees stay on their side of the leg, which turns as the body and the foot do in the mean.
