@@ -11,7 +11,7 @@ from ik_addon.planting.feet import measures
 from ik_addon.planting.feet.clip import LegMotion, turns_by
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
 from ik_addon.planting.feet.curves import extent, quantile
-from ik_addon.planting.feet.measures import distances, knee_pops, measured, worst_contact
+from ik_addon.planting.feet.measures import distances, knee_jumps, knee_pops, measured, new_pops, worst_contact
 
 from . import clips
 
@@ -164,10 +164,30 @@ def test_knees_pop_where_they_were_made_to(fps, size):
     assert second == pytest.approx(2.5, abs=0.07)
 
 
+@pytest.mark.parametrize("fps", RATES)
+@pytest.mark.parametrize(("late", "is_new"), [(0.0, False), (0.08, False), (0.5, True)])
+def test_a_pop_that_moves_by_a_frame_or_two_is_not_new(fps, late, is_new):
+    times = np.arange(round(4.0 * fps)) / fps
+    one, other = (bending(fps, 0.8 + 0.4 * (times >= 2.0 + start)) for start in (0.0, late))
+    assert bool(new_pops(one, other)[0]) == is_new
+
+
+@pytest.mark.parametrize("fps", RATES)
+def test_a_knee_that_swings_to_another_side_jumps_though_its_bend_does_not(fps):
+    times = np.arange(round(4.0 * fps)) / fps
+    clip = bending(fps, 0.8 + 0.4 * np.sin(2.0 * np.pi * times))
+    turned = turns_by(np.where(times >= 2.0, np.pi, 0.0)[:, None] * clips.directions(clip.ankles[0]))
+    knees = (turned @ clip.knees[0][..., None])[..., 0]
+    [[(first, last)]] = knee_jumps(clip, replace(clip, knees=knees[None]))
+    assert first / fps <= 2.0 <= last / fps + 1.0 / 30.0 and last / fps < 2.1
+    assert knee_jumps(clip, clip) == [[]]
+
+
 @pytest.mark.parametrize("count", range(1, 12))
 def test_a_clip_of_a_few_frames_is_measured_too(count):
-    own = figures(foot(60.0, still(count)))
-    assert own["knee_pops"] == 0
+    clip = foot(60.0, still(count))
+    assert figures(clip)["knee_pops"] == 0
+    assert knee_jumps(clip, clip) == [[]]
 
 
 def test_distances_are_from_the_source():
