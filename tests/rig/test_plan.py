@@ -305,19 +305,6 @@ def test_a_chain_that_was_so_from_the_start_is_solved_the_same_way(change):
         assert_played_as_read_anew((3, 4, 9, 10, 100, -2), rig)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_changes_one_after_another(seed):
-    random = Random(seed)
-    rig = on_its_way(keyed=True)
-    done = random.sample(
-        [change for change in CHANGES.values() if change.live == AHEAD and not (change.keyed or change.moved)], 3
-    )
-    for change in done:
-        change(rig)
-        poses_at((random.randint(-5, 20), 8), rig.ob)
-        assert_played_as_read_anew((9, 10, 3), rig)
-
-
 # Other handlers
 
 
