@@ -288,7 +288,11 @@ def test_the_dialog_offers_the_other_clips_of_the_armature():
     spare = bpy.data.objects.new("spare", None)
     spare.keyframe_insert("location")
     select(ob)
-    assert travel._that_may_follow(None, bpy.context, "") == ["next"]
+    bpy.data.actions["next"].name = "Armature|next"
+    # Blender shows, and takes, a name whole if only a hint follows its last "|".
+    [(name, hint)] = travel._that_may_follow(None, bpy.context, "")
+    assert name == "Armature|next"
+    assert re.fullmatch(r"\d+ frames", hint)
 
 
 def test_what_cannot_be_joined_is_refused():

@@ -182,10 +182,14 @@ What travels goes on, and feet in contact stay where they are"""
         return messages.LOOPED(first=first, last=last, distance=distance, turned=turned)
 
 
-def _that_may_follow(_operator: object, context: bpy.types.Context, _text: str) -> list[str]:
+def _that_may_follow(_operator: object, context: bpy.types.Context, _text: str) -> list[tuple[str, str]]:
     ob = chain_armature(context)
     clips = clips_of(ob) if ob else []
-    return [clip_name(clip, clips) for clip in clips if clip != playing_clip(ob)]
+    ends = {clip: clip.action.frame_range for clip in clips if clip != playing_clip(ob)}
+    # With their frames: without such a hint Blender takes what follows the last "|" of a name for one.
+    return [
+        (clip_name(clip, clips), messages.FRAMES(count=round(end - start) + 1)) for clip, (start, end) in ends.items()
+    ]
 
 
 class ANALYTIC_IK_OT_join_clips(SteppedOperator):
