@@ -253,7 +253,8 @@ def test_what_fails_at_any_line_leaves_nothing_behind(name, capfd):
         left = differences(before, everything())
         if left:
             found[f"{place[0]}:{place[1]} ({hit})"] = left[:5]
-    capfd.readouterr()
+    # So Blender complains of a constraint whose bone went first.
+    assert "Failed to add relation" not in capfd.readouterr().err
     assert not found
 
 
