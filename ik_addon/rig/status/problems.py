@@ -148,10 +148,12 @@ def left_behind(ob: bpy.types.Object, tip: str) -> list[Problem]:
 def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
     """Names of the bones of a chain whose keys do not show: nothing moves its controls, or they play another clip.
 
-    Empty if the chain shows part of its FK pose, on purpose.
+    Empty if the chain shows part of its FK pose, on purpose, or was Blender's IK, which went over these keys too.
     """
     pose_bone = ob.pose.bones[tip]
     if settings_of(pose_bone).influence < 1.0 or may_change(pose_bone, "influence"):
+        return []
+    if pose_bone.analytic_ik_record_adopted:
         return []
     keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
     moved = any(
