@@ -55,6 +55,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
             if any(own["on"] for own in record(ob, CORRECTIONS).get("entries", ())):
                 draw_sentence(layout, context, messages.BEFORE_CORRECTIONS(), "INFO")
             _draw_report(layout, context, report)
+        elif kept_settings(ob) is not None:
+            draw_sentence(layout, context, messages.SLIDES_NOT_KEPT(), "INFO")
         _draw_keys(layout, context, ob)
         column = layout.column(align=True)
         column.operator("analytic_ik.lock_to_object", icon="LOCKED")
