@@ -360,10 +360,10 @@ def is_even(matrix: Matrix) -> bool:
     )
 
 
-def are_even(matrices: np.ndarray, slack: float = SIMILAR) -> bool:
-    """As `is_even`, of all. slack: as `SIMILAR`, of the squares of the axes."""
+def are_even(matrices: np.ndarray) -> bool:
+    """As `is_even`, of all."""
     basis = matrices[:, :3, :3]
     products = basis.swapaxes(1, 2) @ basis
     size = products[:, 0, 0]
     off = np.abs(products - size[:, None, None] * np.eye(3)).max(axis=(1, 2))
-    return bool((off <= slack * size).all() and (np.linalg.det(basis) > 0.0).all())
+    return bool((off <= SIMILAR * size).all() and (np.linalg.det(basis) > 0.0).all())
