@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ... import messages
 from ...authoring.finding.limbs import FoundLimb, find_limbs
+from ...planting.scene.skin import skins_of_bones
 from ...rig.blender.dependencies import carriers, movers_of
 from ...rig.blender.rotations import array_of, quaternion_of, raw_values, turns_in
 from ...rig.data.settings import pin_of
@@ -66,6 +67,20 @@ class GrabBody:
             self._drags |= whole | dict.fromkeys(own.bones[lower:], Drag("JOINT", k))
             self._drags |= dict.fromkeys((limb.joint, own.toe), Drag("LIMB", k))
         self._drags.pop(-1, None)
+
+    def skins(self, ob: bpy.types.Object) -> dict[int, np.ndarray]:
+        """The outermost points (n, 3) of the skin of trunk, neck and head, with all that is on it, in armature space in
+        the pose before."""
+        body, bones = self.body, self.body.bones
+        neck = body.neck.links if body.neck else ()
+        owners = {self.names[bone]: bone for bone in (*body.line, *neck)}
+        if neck:
+            on_head = (bone for bone in range(len(self.names)) if neck[-1] in bones.above(bone))
+            owners |= {self.names[bone]: neck[-1] for bone in on_head}
+        skins = skins_of_bones(ob, {name: self.names[bone] for name, bone in owners.items()})
+        found = {owners[name]: points for name, points in skins.items()}
+        posed = {bone: bones.poses[bone] @ np.linalg.inv(bones.at_rest[bone]) for bone in found}
+        return {bone: points @ posed[bone][:3, :3].T + posed[bone][:3, 3] for bone, points in found.items()}
 
     def joint_bone(self, k: int) -> str:
         """The bone at the end of a limb, which has its pin."""

@@ -316,14 +316,20 @@ class _Step:
 
     def _floor(self, line: Sequence[g.Move]) -> list[Shell]:
         """The shifts with which what was above the ground, on which held feet stand, stays there: trunk, neck and head,
-        each as deep below its joints as hips are wide. The ball is so large that it is almost flat."""
+        each as deep below its joints as hips are wide, and their skin. The ball is so large that it is almost flat."""
         body, up, heads = self.body, self.body.bones.up, self.body.bones.heads
         feet = [limb.soles for limb in map(body.limbs.__getitem__, self.placed) if limb.found.kind == "LEG"]
-        above = [body.trunk.top, *(body.neck.points if body.neck and NECK not in self.ends else ())]
+        neck = body.neck if NECK not in self.ends else None
+        above = [body.trunk.top, *(neck.points if neck else ())]
         parts = [*zip(line, (heads[bone] for bone in body.line), strict=True), *((line[-1], at) for at in above)]
         ground = min((g.dot(heads[bone], up) for soles in feet for bone in soles), default=inf)
         high = ((g.dot(at, up) - ground, g.dot(g.moved(move, at), up) - ground) for move, at in parts)
         rises = [min(body.depth, before / 2.0) - now for before, now in high if before > 0.0]
+        of_skins = dict(zip(body.line, line, strict=True)) | dict.fromkeys(neck.links if neck else (), line[-1])
+        for bone in of_skins.keys() & body.skins.keys() if rises else ():
+            turn, shift = of_skins[bone]
+            before, now = ((body.skins[bone] @ way).min() for way in (up, g.rotate(g.inverse(turn), up)))
+            rises.append(float(min(before - ground, 0.0) - (now + g.dot(shift, up) - ground)))
         far = _BESIDE * body.size
         return [(g.mul(up, far + max(rises)), far, 0.0)] if rises else []
 
