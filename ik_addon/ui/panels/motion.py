@@ -93,7 +93,7 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         first, last = min(first for first, _ in spans), max(last for _, last in spans)
         more = messages.AND_MORE(more=len(step) - 1) if len(step) > 1 else ""
         words = messages.CORRECTION(control=control_name(own), more=more, frame=own["frame"], first=first, last=last)
-        if fits(context, f"{words} {ICON_WIDE * 3}"):
+        if fits(context, f"{words} {ICON_WIDE * 2}"):
             row.label(text=words)
         else:
             draw_sentence(row, context, words, "NONE")
