@@ -42,7 +42,6 @@ from ..scenes import (
     enter,
     farthest_apart,
     go_to,
-    key_fk,
     linked,
     played,
     pose_of,
@@ -161,22 +160,6 @@ def test_a_leg_out_of_reach_stays_straight_and_bends_to_the_same_side(knee, pole
     assert not knee or side.dot(bend_normal(rig.joints())) > 0.99
 
 
-@pytest.mark.parametrize("pole", [True, False])
-def test_keyed_bones_stay_also_when_their_keys_are_played_again(pole):
-    rig = constrained_leg(pole)
-    key_fk(rig)
-    go_to(6)
-    before = pose_of(rig.ob)
-    adopt_one(rig.ob)
-    assert moved(rig.ob, before, 2.0) < 3.0 * PROMISED
-    go_to(9)
-    go_to(6)
-    # Without a pole the bones were rolled in their FK pose, and their keys know nothing of that.
-    for name, matrix in pose_of(rig.ob).items():
-        assert (matrix.translation - before[name].translation).length < 3.0 * PROMISED
-        assert angle_between(matrix, before[name]) < (3.0 * PROMISED if pole else 0.1)
-
-
 def test_a_straight_limb_bends_as_its_fk_pose_does_and_not_as_its_rest_pose():
     rig = constrained_leg()
     set_rotation(rig.tip, Quaternion((0.0, 1.0, 0.0), 0.5) @ Quaternion((1.0, 0.0, 0.3), 0.8))
@@ -227,31 +210,6 @@ def test_limits_of_the_root_hold_from_now_on_and_the_way_is_told():
     adopted = adopt_one(rig.ob)
     assert adopted.moved > 0.05
     assert adopted.because == "with a pole Blender ignores the limits of the first bone"
-
-
-def test_chains_of_one_armature_are_adopted_together():
-    """The arm hangs on the spine, and its target on the arm's own armature."""
-    ob = new_armature(
-        "body",
-        [
-            BoneSpec("control", (1.5, -0.6, 1.2), (1.5, -0.6, 1.5)),
-            BoneSpec("spine 1", (0, 0, 0), (0, -0.1, 0.6)),
-            BoneSpec("spine 2", (0, -0.1, 0.6), (0, 0, 1.2), "spine 1", True),
-            BoneSpec("arm", (0.2, 0, 1.2), (0.8, 0.1, 1.2), "spine 2"),
-            BoneSpec("forearm", (0.8, 0.1, 1.2), (1.4, 0, 1.2), "arm", True),
-            BoneSpec("hand", (1.4, 0, 1.2), (1.6, 0, 1.2), "forearm", True),
-        ],
-    )
-    constrain(Rig(ob, ["spine 1", "spine 2"], Control(new_empty("chest", (0.2, -0.4, 1.0)))))
-    arm = Rig(ob, ["arm", "forearm"], Control(ob, "control"), Control(new_empty("elbow", (0.8, 2.0, 1.0))))
-    constrain(arm, 0.7)
-    ob.pose.bones["control"].location = (-0.3, 0.1, 0.1)
-    before, fk = pose_of(ob), pose_values(ob)
-    assert [chain.tip for chain in adopt_all(ob)] == ["spine 2", "forearm"]
-    assert moved(ob, before, 1.2) < 3.0 * PROMISED
-    assert restore(bpy.context, [ob.pose.bones["spine 2"], arm.tip]) == ["IK", "IK"]
-    assert pose_values(ob) == fk
-    assert moved(ob, before, 1.2) < EXACT
 
 
 def test_only_the_chosen_constraints_are_adopted_and_muted_ones_never():

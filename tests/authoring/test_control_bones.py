@@ -21,9 +21,7 @@ from ..scenes import (
     angle_between,
     apart,
     enter,
-    go_to,
     link_from_library,
-    played,
     pose_of,
     select,
     select_bones,
@@ -386,25 +384,3 @@ def test_controls_that_are_kept_are_named_and_taken_again(capfd):
     select_bones(ob)
     rigged(ob)
     assert set(ob.data.bones.keys()) == names
-
-
-# The rest of the add-on with them
-
-
-def test_limbs_with_keys_keep_their_motion_on_every_frame():
-    ob = human_with_ground()
-    random = Random(1)
-    for frame in (1, 6, 12):
-        for bone in ob.pose.bones:
-            if bone.name != "root":
-                bone.rotation_quaternion = (1.0, *(random.uniform(-0.2, 0.2) for _ in range(3)))
-                bone.keyframe_insert("rotation_quaternion", frame=frame)
-    go_to(1)
-    frames = range(1, 13)
-    before = played(ob, frames)
-    rigged(ob)
-    after = played(ob, frames)
-    for frame in frames:
-        for name, pose in before[frame].items():
-            assert (after[frame][name].translation - pose.translation).length < 1e-4
-            assert angle_between(after[frame][name], pose) < 2e-3

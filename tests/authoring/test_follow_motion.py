@@ -160,14 +160,6 @@ def test_an_armature_that_an_object_carries_is_followed_in_the_world():
 # Where it does nothing
 
 
-def test_a_pose_keyed_once_is_no_motion():
-    ob = in_motion(times=(3.0,))
-    before = played_without_the_add_on(ob, [1, 4, 9])
-    bpy.ops.analytic_ik.rig_legs()
-    assert all(control.animation_data is None for control in controls_of(ob))
-    assert_no_bone_moved(ob, before, played(ob, [1, 4, 9]))
-
-
 def test_who_does_not_want_it_gets_controls_without_keys(capfd):
     ob = in_motion()
     bpy.ops.analytic_ik.rig_legs(follow_motion=False)
@@ -185,15 +177,6 @@ def test_the_cure_of_one_leg_lets_all_follow_their_keys():
     bpy.ops.analytic_ik.cure(kind="FOLLOW_MOTION", bone=next(bone.name for bone in ob.pose.bones if is_tip(bone)))
     assert all(control.animation_data is not None for control in controls_of(ob))
     assert_no_bone_moved(ob, before, played(ob, FRAMES))
-
-
-def test_muted_keys_are_not_followed():
-    ob = in_motion()
-    for curve in fcurves(ob):
-        curve.mute = True
-    update()
-    bpy.ops.analytic_ik.rig_legs()
-    assert all(control.animation_data is None for control in controls_of(ob))
 
 
 # What it says, and what it leaves

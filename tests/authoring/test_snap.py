@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import cos, radians
+from math import cos
 
 import bpy
 import pytest
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ik_addon.authoring import snap
 from ik_addon.authoring.snap import pose_snapped, snap_pose, snap_targets, targets_snapped
@@ -151,21 +151,6 @@ def test_a_foot_that_follows_gets_its_orientation_from_its_target(seed):
     assert_snaps(rig, 2 * EXACT)
 
 
-@pytest.mark.some(6)
-@pytest.mark.parametrize("kind", ["object", "bone"])
-@pytest.mark.parametrize("mode", ROTATION_MODES)
-def test_in_every_rotation_mode_of_the_control(mode, kind):
-    rig, owner = control_of_kind(kind)
-    owner.rotation_mode = mode
-    set_rotation(owner, Quaternion((0.3, 1.0, 0.2), 0.8))
-    rig.enable()
-    set_on(rig, use_rotation=True)
-    scale = tuple(owner.scale)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-    assert tuple(owner.scale) == scale
-
-
 def control_of_kind(kind: str) -> tuple[Rig, bpy.types.Object | bpy.types.PoseBone]:
     """A footed leg, and what holds the channels of its target."""
     rig = footed_leg()
@@ -181,30 +166,6 @@ def control_of_kind(kind: str) -> tuple[Rig, bpy.types.Object | bpy.types.PoseBo
     rig.target = Control(other, "hold")
     update()
     return rig, other.pose.bones["hold"]
-
-
-@pytest.mark.some(5)
-@pytest.mark.parametrize("kind", ["object", "bone"])
-@pytest.mark.parametrize(
-    "scale",
-    [
-        (2.0, 2.0, 2.0),
-        (0.5, 1.0, 2.0),
-        (-1.0, -1.0, -1.0),
-        (-1.0, 1.0, 1.0),
-        (1.0, -1.0, 1.0),
-        (-1.0, -1.0, 1.0),
-    ],
-)
-def test_controls_of_any_scale_keep_it(kind, scale):
-    rig, owner = control_of_kind(kind)
-    owner.scale = scale
-    update()
-    rig.enable()
-    set_on(rig, use_rotation=True)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-    assert tuple(owner.scale) == scale
 
 
 @pytest.mark.parametrize("follows", [False, True])
@@ -228,27 +189,6 @@ def test_a_target_that_is_parented_to_the_pole():
     rig.enable()
     pose_anew(rig, 0.8)
     assert_snaps(rig)
-
-
-@pytest.mark.parametrize(
-    ("carrier", "carried"),
-    [
-        ("a", "b"),
-        ("b", "a"),
-    ],
-)
-def test_the_target_of_one_chain_may_carry_that_of_another(carrier, carried):
-    rigs = [footed_leg(carrier), footed_leg(carried, side=0.5)]
-    rigs[1].target.ob.parent = rigs[0].target.ob
-    update()
-    for rig in rigs:
-        rig.enable()
-        pose_anew(rig, 0.8)
-    expected = [fk_pose(rig) for rig in rigs]
-    snap_targets(bpy.context, [rig.tip for rig in rigs])
-    update()
-    for rig, fk in zip(rigs, expected, strict=True):
-        assert apart(limb_pose(rig), fk, LENGTH) < EXACT
 
 
 @pytest.mark.parametrize("reach", ["CLAMP", "HOLD"])
@@ -299,15 +239,6 @@ def test_a_chain_on_a_chain_is_snapped_with_it(seed):
         set_on(rig, enabled=True)
     snap_targets(bpy.context, [lower.tip, upper.tip])
     assert apart(pose_of(upper.ob), fk, length_of(upper) + length_of(lower)) < EXACT
-
-
-def test_a_chain_on_a_chain_alone_is_snapped_as_it_hangs_there():
-    upper, lower = chain_below_chain(301)
-    set_on(lower, enabled=False)
-    fk = pose_of(lower.ob)
-    set_on(lower, enabled=True)
-    snap_targets(bpy.context, [lower.tip])
-    assert apart(pose_of(lower.ob), fk, length_of(upper) + length_of(lower)) < EXACT
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
@@ -424,28 +355,6 @@ def test_over_a_range_the_controls_are_keyed_at_every_frame(with_pole, kind):
         for name in ("shin", "foot", "toe"):
             assert (now[frame][name].translation - pose[name].translation).length < 2 * EXACT * LENGTH, (frame, name)
         assert angle_between(now[frame]["foot"], pose["foot"]) < 1e-4
-
-
-@pytest.mark.parametrize("seed", range(500, 512))
-def test_over_a_range_on_rigs_of_any_kind(seed):
-    rig = random_rig(seed)
-    rig.place_target(reachable_point(rig))
-    key_limb(rig)
-    if seed % 2:
-        key(rig.ob, "location", [random_point(rig.random, 0.0, 0.3) for _ in FRAMES])
-        key(rig.ob, "rotation_euler", [random_rotation(rig.random, 1.0).to_euler() for _ in FRAMES])
-    rig.enable()
-    set_on(rig, enabled=False)
-    expected = {}
-    for frame in range(1, 14):
-        go_to(frame)
-        expected[frame] = limb_pose(rig)
-    set_on(rig, enabled=True)
-    go_to(1)
-    to_targets(rig, **RANGE)
-    for frame in range(13, 0, -1):
-        go_to(frame)
-        assert apart(limb_pose(rig), expected[frame], length_of(rig)) < EXACT
 
 
 @pytest.mark.parametrize("follows", [False, True])
@@ -671,17 +580,6 @@ def test_it_is_the_pose_at_full_influence():
     assert rig.tip.analytic_ik_influence == pytest.approx(0.2)
 
 
-def test_a_rolled_foot_becomes_the_fk_pose_too():
-    rig = footed_leg()
-    rig.target.place((0.1, -0.3, 0.5))
-    rig.enable()
-    set_on(rig, use_rotation=True, foot_roll=0.6)
-    solved = limb_pose(rig)
-    to_pose(rig)
-    set_on(rig, influence=0.0)
-    assert apart(limb_pose(rig), solved, LENGTH) < EXACT
-
-
 def test_both_chains_become_fk_where_one_hangs_on_the_other():
     upper, lower = chain_below_chain(303)
     solved = pose_of(upper.ob)
@@ -737,31 +635,6 @@ def test_over_a_range_in_which_the_foot_follows_or_rolls_for_a_while(keyed):
     expected = played(rig.ob, range(1, 14))
     to_pose(rig, **RANGE)
     assert farthest_apart(played_without_the_add_on(rig.ob, range(1, 14)), expected, LENGTH) < EXACT
-
-
-@pytest.mark.parametrize("seed", range(700, 710))
-def test_from_fk_to_ik_and_back_nothing_turns(seed):
-    rig = random_footed(seed, with_pole=seed % 2 == 0)
-    rig.ob.scale = [abs(value) for value in rig.ob.scale] if seed % 3 else (1.0, 1.0, 1.0)
-    foot = rig.tip.children[0].name
-    key_limb(rig, *rig.bones, foot)
-    rig.enable()
-    follows = max(rig.ob.scale) - min(rig.ob.scale) < 0.01 and rig.target.ob.scale == Vector((1.0, 1.0, 1.0))
-    set_on(rig, use_rotation=follows)
-    set_on(rig, enabled=False)
-    before = {}
-    for frame in range(1, 14):
-        go_to(frame)
-        before[frame] = limb_pose(rig)
-    set_on(rig, enabled=True)
-    to_targets(rig, **RANGE)
-    to_pose(rig, **RANGE)
-    set_on(rig, enabled=False)
-    for frame in range(1, 14):
-        go_to(frame)
-        now = limb_pose(rig)
-        for name in (*rig.bones, foot):
-            assert angle_between(now[name], before[frame][name]) < radians(0.05), (frame, name)
 
 
 def test_a_driven_bone_is_refused_over_a_range_with_nothing_changed():

@@ -116,20 +116,6 @@ def test_a_bake_says_what_its_keys_play(name, tolerance):
     assert_is_as_shown(next(chain for chain in file["chains"] if chain["armature"] == rig.ob.name), as_shown(rig))
 
 
-@pytest.mark.some(8)
-@pytest.mark.parametrize("name", SCENES)
-def test_the_panel_says_the_same_at_each_frame(name):
-    rig = SCENES[name]()
-    at_the_start()
-    said = {}
-    for frame in FRAMES:
-        go_to(frame)
-        said[frame] = states_of(rig.ob, ["shin"], bpy.context.evaluated_depsgraph_get())["shin"].distance_world
-    at_the_start()
-    same = 2e-4 if name in CIRCLES else 1e-5
-    assert_is_as_shown(only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES)), said, same)
-
-
 def test_the_ankle_of_a_foot_that_rolls_goes_where_the_roll_puts_it():
     """Nothing but the panel knows where that is; with the constraint off, the ankle is there."""
     rig = a_foot_that_rolls()

@@ -40,16 +40,6 @@ def switch_by_strip(rig: Rig) -> None:
     push_down(rig.ob, mute=False)
 
 
-@pytest.mark.parametrize("after", ["MUTE", "REMOVE"])
-def test_a_chain_whose_switch_is_keyed_stays_off_after_the_bake(after):
-    rig = walking_leg()
-    switch_by_key(rig)
-    bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", after)
-    for frame in (2, 7, 11):
-        go_to(frame)
-        assert not rig.tip.analytic_ik_enabled
-
-
 @pytest.mark.parametrize("switch", [switch_by_driver, switch_by_strip])
 @pytest.mark.parametrize("after", ["MUTE", "REMOVE"])
 def test_what_would_switch_a_chain_on_again_is_refused_by_name(switch, after):
