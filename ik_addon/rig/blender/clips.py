@@ -290,8 +290,9 @@ _WHOLE = 1e-3
 
 def has_keys(ob: bpy.types.Object, names: Iterable[str]) -> bool:
     """Whether keys that play move one of these bones of an armature object; the name "" means the object itself."""
-    moving = _moving_paths(names)
-    return any(curve.data_path.startswith(moving) and plays(curve) for curves in _playing(ob) for curve in curves)
+    data, moving = ob.animation_data, _moving_paths(names)
+    playing = [*_current(data), *homes_of_strips(heard_strips(data))] if data is not None else []
+    return any(curve.data_path.startswith(moving) and plays(curve) for curves in playing for curve in curves)
 
 
 def has_own_motion(ob: bpy.types.Object, bone: str) -> bool:
@@ -342,14 +343,6 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
             yield data.nla_tweak_strip_time_to_scene(end) * to_scene
         if any(each.extrapolation == "LINEAR" or any(not own.mute for own in each.modifiers) for each in playing):
             yield from (scene.frame_start, scene.frame_end)
-
-
-def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:
-    """The collections of F-Curves that play on an object at some frame, of its action and of its NLA strips."""
-    data = ob.animation_data
-    if data is not None:
-        yield from _current(data)
-        yield from homes_of_strips(heard_strips(data))
 
 
 def _current(data: bpy.types.AnimData) -> list:
