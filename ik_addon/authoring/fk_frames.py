@@ -235,10 +235,10 @@ def fk_goal(
         present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
         reaches[pole] = plane.pole_reach(present)
     pole_armature = knee + Vector(plane.sides[0]) * reaches[pole]
-    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
+    ends = [replace(end, standing=end.orientation(end.pose_armature)) for end in limb.ends]
     target_world, pole_world = placer.world_of(target), placer.world_of(pole)
     if ends:
-        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
+        turn = ends[0].standing @ limb.ends[0].standing.inverted()
         world = rotation_in(limb.world)
         target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature

@@ -76,7 +76,7 @@ def targets_snapped(
     controls = checked_controls(tips, frames)
     changed = [tip.id_data for tip in tips] + [control.ob for own in controls.values() for control in own]
     growing = {tip.id_data for tip in tips} if as_bones else ()
-    with all_or_nothing(changed) as undo, new_bones_taken_back(*growing):
+    with new_bones_taken_back(*growing), all_or_nothing(changed) as undo:
         done = Snapped(poles=leave_to_poles(context, tips, controls, as_bones))
         undo.nothing_more_is_made()
         samples = yield from _snap_controls(context, tips, controls, frames, done)
@@ -271,7 +271,7 @@ def targets_snapped_in_clips(
     controls = checked_controls(tips, range(0))
     objects = [ob, *(control.ob for own in controls.values() for control in own)]
     taken_back = new_bones_taken_back(*([ob] if as_bones else ()))
-    with all_or_nothing(objects, keys=True, actions=[clip.action for clip in named]), taken_back:
+    with taken_back, all_or_nothing(objects, keys=True, actions=[clip.action for clip in named]):
         poles = leave_to_poles(context, tips, controls, as_bones)
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
@@ -331,7 +331,7 @@ def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone],
     A chain without a pole gets one, an Empty or `as_bones` a control bone. Raises ChainError, with nothing changed.
     """
     growing = {tip.id_data for tip in tips} if as_bones else ()
-    with _switching(tips), new_bones_taken_back(*growing):
+    with new_bones_taken_back(*growing), _switching(tips):
         _hold_before(context, tips)
         # What is all IK stays where it is; of a blend the shown pose is what must not jump.
         moving = [tip for tip in tips if tip.analytic_ik_influence < 1.0]

@@ -10,7 +10,9 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon.authoring.adopt import Adopted, adopt, restore
 from ik_addon.authoring.blender_ik import adoptable, adopted_tips, is_adopted, resting
+from ik_addon.authoring.controls import add_chain
 from ik_addon.rig.blender.animation import animated_paths
+from ik_addon.rig.status.problems import left_behind
 from ik_addon.solvers import ChainError
 
 from ..helpers.blenders_ik import adopt_all, constrain, constraint_state
@@ -42,6 +44,7 @@ from ..scenes import (
     enter,
     farthest_apart,
     go_to,
+    key_fk,
     linked,
     played,
     pose_of,
@@ -158,6 +161,18 @@ def test_a_leg_out_of_reach_stays_straight_and_bends_to_the_same_side(knee, pole
     rig.target.place((0.1, -0.2, 0.3))
     # Blender's own IK does not bend a leg that is straight in its FK pose at all.
     assert not knee or side.dot(bend_normal(rig.joints())) > 0.99
+
+
+def test_keys_that_blenders_ik_went_over_are_no_matter():
+    rig = constrained_leg()
+    key_fk(rig)
+    adopt_one(rig.ob)
+    assert left_behind(rig.ob, "shin") == []
+    restore(bpy.context, [rig.tip])
+    rig.tip.constraints.remove(rig.tip.constraints[0])
+    add_chain(bpy.context, rig.tip, 2, "AUTO", True)
+    # They were seen before this chain was.
+    assert left_behind(rig.ob, "shin") != []
 
 
 @pytest.mark.parametrize("seed", [13, 48])

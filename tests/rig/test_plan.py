@@ -12,7 +12,7 @@ from ik_addon.rig.live import armature_plan
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
-from ik_addon.rig.pose.solving import ReadyChain, solve_scene
+from ik_addon.rig.pose.solving import PlannedChain, solve_scene
 
 from ..changes import AFTER, AHEAD, CHANGES, EVERY, SMOOTH, VARIES, Change, constrained_target, walking
 from ..scenes import apart, go_to, pose_of
@@ -432,8 +432,8 @@ def test_a_frame_that_comes_again_is_written_before_it_is_evaluated(change, monk
     poses_at(frames, rig.ob)
     poses_at(frames, rig.ob)
     late = []
-    solve = ReadyChain.solve
-    monkeypatch.setattr(ReadyChain, "solve", lambda chain, wishes: late.append(chain) or solve(chain, wishes))
+    solve = PlannedChain.solve
+    monkeypatch.setattr(PlannedChain, "solve", lambda chain, wishes: late.append(chain) or solve(chain, wishes))
     again = poses_at(frames, rig.ob)
     # Where a switch goes off and on all is read anew.
     assert not late or change == "switch_keyed"
