@@ -316,7 +316,6 @@ def without_blender(operator: type, **given: object) -> object:
 
 
 @once
-@once
 def sliding_walk(**options: object) -> bpy.types.Object:
     """A character whose captured feet slide, with a chain on each leg; options: of Rig Legs."""
     scene = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"

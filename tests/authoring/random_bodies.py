@@ -10,8 +10,6 @@ from ik_addon.authoring.finding.stance import Row
 from .conventions import CONVENTIONS, Convention
 
 _HELPERS = ("{}_ik", "ik_{}", "{}_ctrl", "MCH-{}", "{}_fk", "{}_helper", "{}_corrective")
-Told = tuple[tuple[str, ...], str]
-"""The links of a limb, without what only continues them, and its end bone."""
 
 
 @dataclass

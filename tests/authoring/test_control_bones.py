@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 
 from ik_addon.authoring.control_bones import control_names, edit_bones
 from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
-from ik_addon.authoring.placing import CONTROL_BONES, control_bones
+from ik_addon.authoring.placing import CONTROL_BONES
 from ik_addon.authoring.rigging import rig_limbs
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
@@ -21,9 +21,7 @@ from ..scenes import (
     angle_between,
     apart,
     enter,
-    go_to,
     link_from_library,
-    played,
     pose_of,
     select,
     select_bones,
@@ -111,19 +109,6 @@ def test_a_moved_control_bone_takes_its_limb_along(family):
             else Vector((0.0, tip.bone.length, 0.0))
         )
         assert (end - before - moved).length < 1e-4
-
-
-def test_clearing_the_controls_gives_the_rest_pose():
-    """So Alt+G and Alt+R bring a character back, whatever pose it was rigged in."""
-    ob = rigged(body(seed=5), arms=True)
-    rest = {bone.name: bone.bone.matrix_local.copy() for bone in ob.pose.bones}
-    controls = control_bones(ob.data)
-    for bone in ob.pose.bones:
-        bone.matrix_basis = Matrix()
-    after = pose_of(ob)
-    for name in rest.keys() - controls:
-        assert (after[name].translation - rest[name].translation).length < 1e-4
-        assert angle_between(after[name], rest[name]) < 2e-3
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -303,17 +288,6 @@ def test_linked_and_overridden_armatures_are_refused_and_get_empties(tmp_path):
     assert len(tips_of(override)) == 2
 
 
-def test_an_object_with_linked_data_is_refused(tmp_path):
-    ob = human_with_ground()
-    data = link_from_library(ob, tmp_path).data
-    own = bpy.data.objects.new("own", data)
-    bpy.context.scene.collection.objects.link(own)
-    select(own)
-    update()
-    with pytest.raises(RuntimeError, match=r"Armature 'own' is linked and gets no new bones\. Choose Empties"):
-        bpy.ops.analytic_ik.rig_legs(controls="BONES")
-
-
 def test_objects_that_share_their_data_share_its_control_bones():
     ob = human_with_ground()
     twin = bpy.data.objects.new("twin", ob.data)
@@ -386,25 +360,3 @@ def test_controls_that_are_kept_are_named_and_taken_again(capfd):
     select_bones(ob)
     rigged(ob)
     assert set(ob.data.bones.keys()) == names
-
-
-# The rest of the add-on with them
-
-
-def test_limbs_with_keys_keep_their_motion_on_every_frame():
-    ob = human_with_ground()
-    random = Random(1)
-    for frame in (1, 6, 12):
-        for bone in ob.pose.bones:
-            if bone.name != "root":
-                bone.rotation_quaternion = (1.0, *(random.uniform(-0.2, 0.2) for _ in range(3)))
-                bone.keyframe_insert("rotation_quaternion", frame=frame)
-    go_to(1)
-    frames = range(1, 13)
-    before = played(ob, frames)
-    rigged(ob)
-    after = played(ob, frames)
-    for frame in frames:
-        for name, pose in before[frame].items():
-            assert (after[frame][name].translation - pose.translation).length < 1e-4
-            assert angle_between(after[frame][name], pose) < 2e-3

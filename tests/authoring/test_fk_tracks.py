@@ -5,20 +5,18 @@ from random import Random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Quaternion
+from mathutils import Euler
 
 from ik_addon.authoring import fk_frames, snap
 from ik_addon.authoring.fk_frames import checked_controls
-from ik_addon.authoring.placing import Control
 from ik_addon.authoring.snap import Snapped, leave_to_poles
 from ik_addon.bake.stepping import finish
 from ik_addon.rig.blender.rotations import LOCATION, quaternion_of
 from ik_addon.solvers import ChainError
 
-from ..helpers.feet import animated_foot, footed_leg
+from ..helpers.feet import footed_leg
 from ..rig.keys import FRAMES, any_rig, key, key_rotation
 from ..rig.rigs import Rig, update
-from ..scenes import curves_of
 
 pytestmark = pytest.mark.versions
 
@@ -76,23 +74,6 @@ def test_any_chain(seed, monkeypatch):
         assert missed[rig.tip.name] <= done.missed[rig.tip.name] + 1e-4
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_feet_that_follow(seed, monkeypatch):
-    rig = animated_foot(seed)
-    for (path, _), curve in curves_of(rig.ob).items():
-        # A setting that is keyed is refused.
-        curve.mute = "analytic_ik" in path
-    update()
-    try:
-        both = both_ways(rig, monkeypatch)
-    except ChainError:
-        return
-    assert both is not None
-    (found, missed, *_), stepped, done = both
-    assert_same(found, stepped, 2.0)
-    assert missed["shin"] <= done.missed["shin"] + 1e-4
-
-
 @pytest.mark.parametrize("bone", ["", "hips"])
 def test_controls_that_hang_on_what_moves(bone, monkeypatch):
     rig = footed_leg()
@@ -111,22 +92,6 @@ def test_controls_that_hang_on_what_moves(bone, monkeypatch):
     update()
     (found, *_), stepped, _ = both_ways(rig, monkeypatch)
     assert_same(found, stepped, 2.0)
-
-
-def test_straight_legs_and_soft_ones(monkeypatch):
-    rig = footed_leg()
-    rig.enable(softness=0.1)
-    shin = rig.ob.pose.bones["shin"]
-    bent = Quaternion((1.0, 0.0, 0.0), 0.9)
-    shin.rotation_mode = "QUATERNION"
-    straight = Quaternion((1.0, 0.0, 0.0), -0.6463)
-    key(shin, "rotation_quaternion", [bent, straight, Quaternion(), straight])
-    update()
-    (found, missed, *_), stepped, done = both_ways(rig, monkeypatch)
-    assert missed["shin"] <= done.missed["shin"] + 1e-5
-    # The softer, the farther is what stretches a leg by nothing: all of it but the length of that way is the same.
-    ahead = np.array([own[0] for own in found[Control(rig.target.ob)]])
-    assert np.abs(ahead - np.array([own[0] for own in stepped[Control(rig.target.ob)]])).max() < 5e-3
 
 
 @pytest.mark.parametrize("why", ["carried", "by the head of a bone", "mirrored", "moved", "constrained"])

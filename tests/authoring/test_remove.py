@@ -4,19 +4,7 @@ import bpy
 import pytest
 
 from ..rig.rigs import Rig, leg, pose_values, random_rig, reachable_point, update
-from ..scenes import (
-    EXACT,
-    apart,
-    bone_state,
-    enter,
-    go_to,
-    key_fk,
-    pose_of,
-    second_chain,
-    select,
-    select_bones,
-    whole_state,
-)
+from ..scenes import EXACT, apart, bone_state, enter, go_to, pose_of, second_chain
 
 pytestmark = pytest.mark.versions
 
@@ -53,19 +41,6 @@ def test_or_they_get_their_fk_pose_back_bit_for_bit(seed):
     rig, fk = live_rig(seed)
     remove(rig, keep_pose=False)
     assert pose_values(rig.ob) == fk
-    go_to(5)
-    assert pose_values(rig.ob) == fk
-
-
-@pytest.mark.parametrize("keep_pose", [True, False])
-def test_keyed_bones_get_their_keys_back_at_the_next_frame(keep_pose):
-    rig = leg()
-    key_fk(rig)
-    go_to(5)
-    fk = pose_values(rig.ob)
-    rig.enable()
-    remove(rig, keep_pose=keep_pose)
-    go_to(6)
     go_to(5)
     assert pose_values(rig.ob) == fk
 
@@ -123,47 +98,3 @@ def test_all_selected_tips_are_freed_and_no_other():
     assert (rig.tip.analytic_ik_enabled, foot.analytic_ik_enabled) == (True, False)
     remove(rig, "shin", "foot")
     assert rig.tip.analytic_ik_target is None
-
-
-def test_where_none_is_selected_the_active_bone_counts():
-    rig = leg()
-    rig.enable()
-    enter("OBJECT", rig.ob, "shin")
-    select_bones(rig.ob)
-    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
-    bpy.ops.analytic_ik.remove()
-    assert not rig.tip.analytic_ik_enabled
-
-
-def test_a_chain_that_is_switched_off_or_broken_can_be_removed_too():
-    rig = leg()
-    rig.enable()
-    rig.tip.analytic_ik_enabled = False
-    remove(rig)
-    assert rig.tip.analytic_ik_target is None
-    rig.enable()
-    rig.tip.analytic_ik_chain_count = 9
-    update()
-    remove(rig)
-    assert not rig.tip.analytic_ik_enabled
-
-
-def test_where_there_is_no_chain_the_operator_says_so():
-    rig = leg()
-    enter("POSE", rig.ob, "thigh")
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"Armature 'leg': no selected bone belongs to a chain. Select "):
-        bpy.ops.analytic_ik.remove()
-    assert whole_state() == before
-
-
-def test_add_and_remove_leave_the_limb_as_it_was():
-    rig = leg()
-    fk, count = pose_values(rig.ob), len(bpy.data.objects)
-    select(rig.ob)
-    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
-    bpy.ops.analytic_ik.add()
-    update()
-    remove(rig, keep_pose=False, delete_controls=True)
-    assert pose_values(rig.ob) == fk
-    assert len(bpy.data.objects) == count

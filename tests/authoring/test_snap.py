@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import cos, radians
+from math import cos
 
 import bpy
 import pytest
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ik_addon.authoring import snap
 from ik_addon.authoring.snap import pose_snapped, snap_pose, snap_targets, targets_snapped
@@ -38,7 +38,6 @@ from ..scenes import (
     action_state,
     angle_between,
     apart,
-    chain_below_chain,
     curve_state,
     curves_of,
     enter,
@@ -151,21 +150,6 @@ def test_a_foot_that_follows_gets_its_orientation_from_its_target(seed):
     assert_snaps(rig, 2 * EXACT)
 
 
-@pytest.mark.some(6)
-@pytest.mark.parametrize("kind", ["object", "bone"])
-@pytest.mark.parametrize("mode", ROTATION_MODES)
-def test_in_every_rotation_mode_of_the_control(mode, kind):
-    rig, owner = control_of_kind(kind)
-    owner.rotation_mode = mode
-    set_rotation(owner, Quaternion((0.3, 1.0, 0.2), 0.8))
-    rig.enable()
-    set_on(rig, use_rotation=True)
-    scale = tuple(owner.scale)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-    assert tuple(owner.scale) == scale
-
-
 def control_of_kind(kind: str) -> tuple[Rig, bpy.types.Object | bpy.types.PoseBone]:
     """A footed leg, and what holds the channels of its target."""
     rig = footed_leg()
@@ -181,74 +165,6 @@ def control_of_kind(kind: str) -> tuple[Rig, bpy.types.Object | bpy.types.PoseBo
     rig.target = Control(other, "hold")
     update()
     return rig, other.pose.bones["hold"]
-
-
-@pytest.mark.some(5)
-@pytest.mark.parametrize("kind", ["object", "bone"])
-@pytest.mark.parametrize(
-    "scale",
-    [
-        (2.0, 2.0, 2.0),
-        (0.5, 1.0, 2.0),
-        (-1.0, -1.0, -1.0),
-        (-1.0, 1.0, 1.0),
-        (1.0, -1.0, 1.0),
-        (-1.0, -1.0, 1.0),
-    ],
-)
-def test_controls_of_any_scale_keep_it(kind, scale):
-    rig, owner = control_of_kind(kind)
-    owner.scale = scale
-    update()
-    rig.enable()
-    set_on(rig, use_rotation=True)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-    assert tuple(owner.scale) == scale
-
-
-@pytest.mark.parametrize("follows", [False, True])
-def test_a_pole_that_is_parented_to_the_target(follows):
-    rig = footed_leg()
-    rig.pole = Control(new_empty("pole", (0.0, -2.0, 1.0)))
-    rig.pole.ob.parent = rig.target.ob
-    rig.target.ob.rotation_euler = (0.3, 0.2, 0.1)
-    update()
-    rig.enable()
-    set_on(rig, use_rotation=follows)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-
-
-def test_a_target_that_is_parented_to_the_pole():
-    rig = footed_leg()
-    rig.pole = Control(new_empty("pole", (0.0, -2.0, 1.0)))
-    rig.target.ob.parent = rig.pole.ob
-    update()
-    rig.enable()
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-
-
-@pytest.mark.parametrize(
-    ("carrier", "carried"),
-    [
-        ("a", "b"),
-        ("b", "a"),
-    ],
-)
-def test_the_target_of_one_chain_may_carry_that_of_another(carrier, carried):
-    rigs = [footed_leg(carrier), footed_leg(carried, side=0.5)]
-    rigs[1].target.ob.parent = rigs[0].target.ob
-    update()
-    for rig in rigs:
-        rig.enable()
-        pose_anew(rig, 0.8)
-    expected = [fk_pose(rig) for rig in rigs]
-    snap_targets(bpy.context, [rig.tip for rig in rigs])
-    update()
-    for rig, fk in zip(rigs, expected, strict=True):
-        assert apart(limb_pose(rig), fk, LENGTH) < EXACT
 
 
 @pytest.mark.parametrize("reach", ["CLAMP", "HOLD"])
@@ -271,43 +187,6 @@ def test_a_soft_chain_that_stretches_arrives_and_says_how_far_its_knee_is_off(ca
     to_targets(rig)
     assert (rig.joints()[-1] - ankle).length < EXACT * LENGTH
     assert "off its FK pose" in capfd.readouterr().out
-
-
-@pytest.mark.parametrize("seed", range(200, 215))
-def test_a_straight_limb_stays_straight(seed):
-    rig = random_rig(seed, straight="FK")
-    rig.place_target(reachable_point(rig))
-    rig.enable()
-    fk = fk_pose(rig)
-    to_targets(rig)
-    # The square root of rounding.
-    assert apart(limb_pose(rig), fk, length_of(rig)) < 3e-3
-    assert (rig.joints()[-1] - fk[rig.bones[-1]] @ Vector((0.0, rig.tip.bone.length, 0.0))).length < 2e-5 * length_of(
-        rig
-    )
-
-
-@pytest.mark.parametrize("seed", range(300, 308))
-def test_a_chain_on_a_chain_is_snapped_with_it(seed):
-    upper, lower = chain_below_chain(seed)
-    for rig in (upper, lower):
-        rig.target.ob.animation_data_clear()
-    for rig in (upper, lower):
-        set_on(rig, enabled=False)
-    fk = pose_of(upper.ob)
-    for rig in (upper, lower):
-        set_on(rig, enabled=True)
-    snap_targets(bpy.context, [lower.tip, upper.tip])
-    assert apart(pose_of(upper.ob), fk, length_of(upper) + length_of(lower)) < EXACT
-
-
-def test_a_chain_on_a_chain_alone_is_snapped_as_it_hangs_there():
-    upper, lower = chain_below_chain(301)
-    set_on(lower, enabled=False)
-    fk = pose_of(lower.ob)
-    set_on(lower, enabled=True)
-    snap_targets(bpy.context, [lower.tip])
-    assert apart(pose_of(lower.ob), fk, length_of(upper) + length_of(lower)) < EXACT
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
@@ -346,28 +225,6 @@ def test_a_roll_goes_back_to_zero():
     pose_anew(rig, 0.5)
     assert_snaps(rig)
     assert rig.tip.analytic_ik_foot_roll == 0.0
-
-
-def test_a_chain_that_is_switched_off_is_snapped_for_when_it_is_on():
-    rig = footed_leg()
-    rig.enable()
-    pose_anew(rig, 0.8)
-    set_on(rig, enabled=False)
-    fk = limb_pose(rig)
-    to_targets(rig)
-    assert apart(limb_pose(rig), fk, LENGTH) < EXACT
-    set_on(rig, enabled=True)
-    assert apart(limb_pose(rig), fk, LENGTH) < EXACT
-
-
-def test_influence_is_left_alone():
-    rig = footed_leg()
-    rig.enable(influence=0.3)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-    assert rig.tip.analytic_ik_influence == pytest.approx(0.3)
-    set_on(rig, influence=1.0)
-    assert apart(limb_pose(rig), fk_pose(rig), LENGTH) < EXACT
 
 
 # FK to IK, over a range
@@ -424,28 +281,6 @@ def test_over_a_range_the_controls_are_keyed_at_every_frame(with_pole, kind):
         for name in ("shin", "foot", "toe"):
             assert (now[frame][name].translation - pose[name].translation).length < 2 * EXACT * LENGTH, (frame, name)
         assert angle_between(now[frame]["foot"], pose["foot"]) < 1e-4
-
-
-@pytest.mark.parametrize("seed", range(500, 512))
-def test_over_a_range_on_rigs_of_any_kind(seed):
-    rig = random_rig(seed)
-    rig.place_target(reachable_point(rig))
-    key_limb(rig)
-    if seed % 2:
-        key(rig.ob, "location", [random_point(rig.random, 0.0, 0.3) for _ in FRAMES])
-        key(rig.ob, "rotation_euler", [random_rotation(rig.random, 1.0).to_euler() for _ in FRAMES])
-    rig.enable()
-    set_on(rig, enabled=False)
-    expected = {}
-    for frame in range(1, 14):
-        go_to(frame)
-        expected[frame] = limb_pose(rig)
-    set_on(rig, enabled=True)
-    go_to(1)
-    to_targets(rig, **RANGE)
-    for frame in range(13, 0, -1):
-        go_to(frame)
-        assert apart(limb_pose(rig), expected[frame], length_of(rig)) < EXACT
 
 
 @pytest.mark.parametrize("follows", [False, True])
@@ -660,37 +495,6 @@ def test_the_solved_pose_becomes_the_fk_pose(seed):
     assert apart(limb_pose(rig), solved, length) < 2 * EXACT
 
 
-def test_it_is_the_pose_at_full_influence():
-    rig = footed_leg()
-    rig.target.place((0.3, -0.5, 0.6))
-    rig.enable()
-    solved = limb_pose(rig)
-    set_on(rig, influence=0.2)
-    to_pose(rig)
-    assert apart(limb_pose(rig), solved, LENGTH) < EXACT
-    assert rig.tip.analytic_ik_influence == pytest.approx(0.2)
-
-
-def test_a_rolled_foot_becomes_the_fk_pose_too():
-    rig = footed_leg()
-    rig.target.place((0.1, -0.3, 0.5))
-    rig.enable()
-    set_on(rig, use_rotation=True, foot_roll=0.6)
-    solved = limb_pose(rig)
-    to_pose(rig)
-    set_on(rig, influence=0.0)
-    assert apart(limb_pose(rig), solved, LENGTH) < EXACT
-
-
-def test_both_chains_become_fk_where_one_hangs_on_the_other():
-    upper, lower = chain_below_chain(303)
-    solved = pose_of(upper.ob)
-    snap_pose(bpy.context, [lower.tip, upper.tip])
-    for rig in (upper, lower):
-        set_on(rig, influence=0.0)
-    assert apart(pose_of(upper.ob), solved, length_of(upper) + length_of(lower)) < EXACT
-
-
 def test_over_a_range_the_limb_is_keyed_and_nothing_else():
     rig = animated_foot(602)
     rig.tip.id_data.animation_data.action.name = "walk"
@@ -737,31 +541,6 @@ def test_over_a_range_in_which_the_foot_follows_or_rolls_for_a_while(keyed):
     expected = played(rig.ob, range(1, 14))
     to_pose(rig, **RANGE)
     assert farthest_apart(played_without_the_add_on(rig.ob, range(1, 14)), expected, LENGTH) < EXACT
-
-
-@pytest.mark.parametrize("seed", range(700, 710))
-def test_from_fk_to_ik_and_back_nothing_turns(seed):
-    rig = random_footed(seed, with_pole=seed % 2 == 0)
-    rig.ob.scale = [abs(value) for value in rig.ob.scale] if seed % 3 else (1.0, 1.0, 1.0)
-    foot = rig.tip.children[0].name
-    key_limb(rig, *rig.bones, foot)
-    rig.enable()
-    follows = max(rig.ob.scale) - min(rig.ob.scale) < 0.01 and rig.target.ob.scale == Vector((1.0, 1.0, 1.0))
-    set_on(rig, use_rotation=follows)
-    set_on(rig, enabled=False)
-    before = {}
-    for frame in range(1, 14):
-        go_to(frame)
-        before[frame] = limb_pose(rig)
-    set_on(rig, enabled=True)
-    to_targets(rig, **RANGE)
-    to_pose(rig, **RANGE)
-    set_on(rig, enabled=False)
-    for frame in range(1, 14):
-        go_to(frame)
-        now = limb_pose(rig)
-        for name in (*rig.bones, foot):
-            assert angle_between(now[name], before[frame][name]) < radians(0.05), (frame, name)
 
 
 def test_a_driven_bone_is_refused_over_a_range_with_nothing_changed():

@@ -10,7 +10,7 @@ from ik_addon.bake import bake, chains_of
 from ik_addon.bake.clips import clips_baked
 
 from ..clips.characters import walking_clips
-from ..rig.keys import key, push_down
+from ..rig.keys import key
 from ..rig.rigs import Rig
 from ..scenes import (
     EXACT,
@@ -162,24 +162,6 @@ def test_the_current_action_takes_the_keys_itself():
     assert rig.ob.animation_data.action == old
     assert len(bpy.data.actions) == count
     assert not old.use_fake_user
-
-
-@pytest.mark.parametrize("action", ["NEW", "COPY", "CURRENT"])
-def test_an_armature_without_an_action_gets_one(action):
-    rig = walking_leg()
-    assert rig.ob.animation_data is None
-    baked(rig.ob, action)
-    assert len(curves_of(rig.ob)) == 8
-
-
-@pytest.mark.parametrize("action", ["NEW", "COPY"])
-def test_the_baked_keys_win_over_the_strips_below(action):
-    rig = walking_leg()
-    key_fk(rig)
-    push_down(rig.ob, mute=False)
-    expected = played(rig.ob, BAKED)
-    baked(rig.ob, action)
-    assert farthest_apart(played_without_the_add_on(rig.ob, BAKED), expected, 2.0) < EXACT
 
 
 @pytest.mark.parametrize("action", ["NEW", "COPY"])

@@ -16,11 +16,10 @@ from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
 
 from ..changes import APART, CHANGES, HERE, HIDDEN, REFUSED, SAMPLED, hide, made
-from ..helpers.feet import follow, footed_leg
 from ..helpers.films import assert_same_but_for_rounding, frames_gone_to
-from ..helpers.movers import drive, held_by, mover, turning
+from ..helpers.movers import drive, held_by, mover
 from ..rig.keys import fcurves
-from ..rig.rigs import Control, Rig, leg, new_empty, update
+from ..rig.rigs import Rig, leg, new_empty, update
 from ..scenes import (
     EXACT,
     Poses,
@@ -121,45 +120,6 @@ def test_any_range_of_frames(name, frames):
     assert only_chain(report)["frames"] == len(frames)
 
 
-def test_a_target_that_a_foreign_handler_moves_after_the_frame_is_met():
-    rig = leg()
-    rig.enable()
-    name = rig.target.ob.name
-
-    def moves_the_target(scene, _):
-        bpy.data.objects[name].location.z = 0.2 + 0.05 * scene.frame_current
-
-    bpy.app.handlers.frame_change_post.append(moves_the_target)
-    with frames_gone_to() as frames_seen:
-        baked(rig)
-    assert way_of(frames_seen) == HERE
-    for frame in FRAMES:
-        played_without_the_add_on(rig.ob, [frame])
-        update()
-        assert rig.target.ob.location.z == pytest.approx(0.2 + 0.05 * frame)
-        assert rig.missed() < EXACT
-
-
-@pytest.mark.parametrize("other", ["constrained", "inheriting less"])
-@pytest.mark.parametrize("name", ["nothing", "a_target_held_by_another"])
-def test_chains_that_are_seen_in_different_ways_are_baked_together(name, other):
-    rig = made(name)
-    second = leg("second", 1.0)
-    if other == "constrained":
-        held_by(second.target.ob, mover("second mover", (1.0, -0.6, 0.5), (1.2, 0.5, 0.3)))
-        second.enable()
-    else:
-        slide(second.target.ob, (1.0, -0.6, 0.5), (1.2, 0.9, -0.3))
-        second.ob.data.bones["shin"].use_local_location = False
-        second.enable()
-    expected = [played(each.ob, FRAMES) for each in (rig, second)]
-    with frames_gone_to() as frames_seen:
-        bake(bpy.context, chains_of([rig.ob, second.ob]), FRAMES)
-    assert way_of(frames_seen) == (APART if other == "constrained" else HERE)
-    for each, poses in zip((rig, second), expected, strict=True):
-        assert_plays_as(each, poses)
-
-
 # Hidden
 
 
@@ -193,48 +153,12 @@ def test_a_hidden_target_is_where_it_would_be_if_it_were_shown(name, how):
     assert_plays_as(rig, expected)
 
 
-@pytest.mark.some(4)
-@pytest.mark.parametrize("how", HIDDEN)
-@pytest.mark.parametrize("name", ["a_carrier_held_by_another", "a_carrier_that_turns"])
-def test_a_hidden_parent_of_a_target_is_where_it_would_be_if_it_were_shown(name, how):
-    expected = where_shown(name)
-    rig = made(name)
-    hide(rig.target.ob.parent, how)
-    baked(rig)
-    assert_plays_as(rig, expected)
-
-
-@pytest.mark.some(3)
-@pytest.mark.parametrize("how", HIDDEN)
-@pytest.mark.parametrize("name", ["nothing", "a_target_held_by_another"])
-def test_a_hidden_target_beside_a_chain_that_is_seen_in_the_users_scene(name, how):
-    expected = where_shown(name)
-    rig, second = made(name), walking_leg("second", 1.0, reach="STRETCH")
-    hide(rig.target.ob, how)
-    bake(bpy.context, chains_of([rig.ob, second.ob]), FRAMES)
-    assert_plays_as(rig, expected)
-
-
 def test_a_target_that_is_in_no_scene_is_refused():
     rig = walking_leg()
     bpy.context.scene.collection.objects.unlink(rig.target.ob)
     update()
     with pytest.raises(ChainError):
         baked(rig)
-
-
-@pytest.mark.parametrize(
-    "name", ["nothing", "a_target_held_by_another", "a_constrained_control_bone_of_another_armature"]
-)
-def test_a_target_that_is_hidden_at_some_frames(name):
-    expected = where_shown(name)
-    rig = made(name)
-    for frame, hidden in ((1, False), (4, True), (9, False)):
-        rig.target.ob.hide_viewport = hidden
-        rig.target.ob.keyframe_insert("hide_viewport", frame=frame)
-    go_to(1)
-    baked(rig)
-    assert_plays_as(rig, expected)
 
 
 @pytest.mark.parametrize("how", ["in viewports", "by the eye"])
@@ -417,17 +341,6 @@ def failing_steps(real: Callable, number: int, error: type[BaseException]) -> Ca
     return steps
 
 
-@pytest.mark.parametrize("number", [1, 6, 12])
-@pytest.mark.parametrize("way", [APART, HERE])
-def test_everything_is_as_it_was_where_the_steps_are_closed(way, number):
-    rig = looked_at(way)
-    before = everything()
-    steps = baking.baked(bpy.context, chains_of([rig.ob]), FRAMES)
-    assert [next(steps) for _ in range(number)] == [(k, len(FRAMES)) for k in range(1, number + 1)]
-    steps.close()
-    assert_as_it_was(rig, before)
-
-
 @pytest.mark.some(12)
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, ChainError])
 @pytest.mark.parametrize(
@@ -510,22 +423,6 @@ def test_sampling_that_blender_contradicts_is_found_by_three_frames(wrong_at, mo
         with frames_gone_to() as frames_seen:
             baked(rig)
     assert way_of(frames_seen) == APART
-    assert_plays_as(rig, expected)
-
-
-@pytest.mark.parametrize("moved", ["pole", "orientation"])
-def test_that_is_so_for_a_pole_and_an_orientation_too(moved, monkeypatch):
-    rig = footed_leg()
-    rig.pole = Control(new_empty("pole", (0.0, -3.0, 1.0)))
-    follow(rig)
-    if moved == "pole":
-        held_by(rig.pole.ob, mover("leader", (2.0, -1.0, 1.0), (-1.0, -2.0, 1.0)))
-    else:
-        held_by(rig.target.ob, turning(), "COPY_ROTATION")
-    expected = played(rig.ob, FRAMES)
-    with monkeypatch.context() as patch:
-        patch.setattr(ScenePlan, "reasons", lambda self, scene: dict.fromkeys(self.planned(), ""))
-        baked(rig)
     assert_plays_as(rig, expected)
 
 

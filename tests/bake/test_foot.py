@@ -11,12 +11,9 @@ from ik_addon.bake import bake, chains_of
 
 from ..helpers.feet import animated_foot, follow, footed_leg
 from ..rig.keys import key
-from ..rig.rigs import Rig, random_rotation
+from ..rig.rigs import Rig
 from ..scenes import (
     EXACT,
-    action_state,
-    curve_state,
-    curves_of,
     farthest_apart,
     go_to,
     keyed_frames,
@@ -28,17 +25,11 @@ from ..scenes import (
 
 FRAMES = range(1, 14)
 ACTIONS = ("NEW", "COPY", "CURRENT")
-AFTER = ("KEEP", "MUTE", "REMOVE")
 LENGTH = 2.0
 
 
 def baked(ob: bpy.types.Object, action: str = "COPY", after: str = "MUTE", tolerance: float = 0.0) -> dict:
     return bake(bpy.context, chains_of([ob]), FRAMES, action, after, tolerance)
-
-
-def animated_for(seed: int, action: str, keyed_switch: bool = False) -> Rig:
-    """Like `animated_foot`; for a new action, which drops what moves the armature, without that."""
-    return animated_foot(seed - seed % 4 if action == "NEW" else seed, keyed_switch)
 
 
 def tails(poses: dict, ob: bpy.types.Object, name: str) -> list[Vector]:
@@ -47,21 +38,6 @@ def tails(poses: dict, ob: bpy.types.Object, name: str) -> list[Vector]:
 
 def strays(a: Iterable[Vector], b: Iterable[Vector]) -> float:
     return max((u - v).length for u, v in zip(a, b, strict=True))
-
-
-@pytest.mark.some(10)
-@pytest.mark.parametrize("keyed_switch", [False, True])
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("seed", range(600, 608))
-def test_a_bake_plays_without_the_add_on_as_the_foot_did_live(seed, action, keyed_switch):
-    rig = animated_for(seed, action, keyed_switch)
-    expected = played(rig.ob, FRAMES)
-    baked(rig.ob, action, AFTER[seed % 3])
-    assert farthest_apart(played_without_the_add_on(rig.ob, reversed(FRAMES)), expected, LENGTH) < EXACT
-    if rig.tip.analytic_ik_enabled:
-        # A live foot that rolls turns its toe against what is keyed now: once more.
-        return
-    assert farthest_apart(played(rig.ob, FRAMES), expected, LENGTH) < EXACT
 
 
 def follows_at_other_frames_only(seed: int) -> Rig:
@@ -142,21 +118,3 @@ def test_a_toe_that_never_rolls_gets_no_key_and_a_foot_that_never_follows_neithe
         assert bool(rotation_curves(rig.ob, "foot")) is follows
         assert not rotation_curves(rig.ob, "toe")
         assert not rotation_curves(rig.ob, "hips")
-
-
-@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
-def test_what_else_is_animated_stays_bit_for_bit(action):
-    rig = animated_foot(601)
-    for name in ("hips", "foot", "toe"):
-        key(rig.ob.pose.bones[name], "scale", [(1.0, 1.0, 1.0), (1.1, 1.1, 1.1), (1.0, 1.0, 1.0), (0.9, 0.9, 0.9)])
-    key(rig.ob.pose.bones["hips"], "rotation_quaternion", [random_rotation(rig.random, 0.3) for _ in range(4)])
-    turned = {f'pose.bones["{name}"].rotation_quaternion' for name in ("thigh", "shin", "foot", "toe")}
-    before = {at: curve_state(curve) for at, curve in curves_of(rig.ob).items() if at[0] not in turned}
-    control = action_state(rig.target.ob.animation_data.action)
-    expected = played(rig.ob, FRAMES)
-    # The switch itself is animated nowhere, so muting touches no curve.
-    baked(rig.ob, action, "MUTE")
-    after = {at: curve_state(curve) for at, curve in curves_of(rig.ob).items() if at[0] not in turned}
-    assert {at: state[-1] for at, state in after.items()} == {at: state[-1] for at, state in before.items()}
-    assert action_state(rig.target.ob.animation_data.action) == control
-    assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT

@@ -6,14 +6,13 @@ from math import cos, pi, sin
 
 import bpy
 import pytest
-from mathutils import Vector
 
 from ik_addon.bake import bake, chains_of
 from ik_addon.rig.live import handlers as live
 
 from ..helpers.sources import add_on_sources, parsed
 from ..rig.keys import FK_KEYS, animated_rig, key
-from ..rig.rigs import ROTATION_MODES, leg, random_rig
+from ..rig.rigs import ROTATION_MODES, leg
 from ..scenes import (
     EXACT,
     angle_between,
@@ -21,17 +20,13 @@ from ..scenes import (
     curves_of,
     enter,
     farthest_apart,
-    go_to,
     group_by_bone,
     key_fk,
-    keyed_frames,
     played,
     played_without_the_add_on,
     read_whole,
     rotation_curves,
-    select,
     walking_leg,
-    where_one_stands,
 )
 
 pytestmark = pytest.mark.versions
@@ -71,19 +66,6 @@ def test_a_chain_below_a_chain_is_baked_as_it_was_live(seed, step):
     assert_plays_as_live(upper, range(1, 13, step), ACTIONS[seed % 3], AFTER[seed // 3 % 3])
 
 
-@pytest.mark.some(6)
-@pytest.mark.parametrize("count", [1, 3, 8])
-@pytest.mark.parametrize("seed", range(40, 44))
-def test_chains_of_any_length_are_baked_as_they_were_live(seed, count):
-    rig = random_rig(seed, count, with_pole=False)
-    for frame in (1, 12):
-        rig.place_target(rig.joints()[0] + Vector((0.3 * frame, 0.4, -0.5)) * 0.1 * sum(rig.lengths()))
-        moved = rig.target.ob.pose.bones[rig.target.bone] if rig.target.bone else rig.target.ob
-        moved.keyframe_insert("location", frame=frame)
-    rig.enable()
-    assert_plays_as_live(rig, range(1, 13), "COPY", "MUTE")
-
-
 @pytest.mark.parametrize("seed", range(60, 75))
 def test_blenders_own_visual_bake_gives_the_same_motion(seed):
     frames, kind = range(1, 14, 2), FK_KEYS[seed % 3]
@@ -112,17 +94,6 @@ def test_blenders_own_visual_bake_gives_the_same_motion(seed):
         poses.append(played_without_the_add_on(rig.ob, frames))
     # Blender takes a chain's matrices through four conversions between spaces.
     assert farthest_apart(*poses, length) < 2 * EXACT
-
-
-@pytest.mark.parametrize("after", AFTER)
-def test_influence_and_switch_that_are_keyed_are_baked_too(after):
-    rig = walking_leg()
-    key(rig.tip, "analytic_ik_influence", [0.0, 1.0, 0.4, 0.0])
-    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
-    go_to(5)
-    # Off at this frame, and yet a chain to be baked.
-    assert chains_of([rig.ob]) == [("leg", "shin")]
-    assert_plays_as_live(rig, range(1, 14), "COPY", after)
 
 
 def test_keys_that_equal_what_was_solved_are_the_fk_pose_in_a_bake_too():
@@ -245,26 +216,6 @@ def test_keys_run_on_without_flips_and_whole_turns(mode, axis):
 # What one looks at
 
 
-@pytest.fixture
-def at_a_sub_frame():
-    """A leg in pose mode at frame 7.25, with other things selected too."""
-    rig = walking_leg()
-    select(rig.ob, rig.target.ob, active=rig.ob)
-    bpy.ops.object.mode_set(mode="POSE")
-    rig.ob.data.bones.active = rig.ob.data.bones["foot"]
-    go_to(7.25)
-    return rig
-
-
-@pytest.mark.some(3)
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("after", AFTER)
-def test_frame_selection_mode_and_active_bone_stay(at_a_sub_frame, action, after):
-    stand = where_one_stands()
-    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=5, action=action, after=after)
-    assert where_one_stands() == stand
-
-
 def test_the_handlers_keep_still_while_frames_are_stepped(monkeypatch):
     """Otherwise every frame would be solved twice."""
     rig, calls, real = walking_leg(), [], live.solve_scene
@@ -286,15 +237,6 @@ def test_no_key_is_inserted_one_by_one():
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     assert "foreach_set" in names
     assert "keyframe_insert" not in names
-
-
-def test_every_frame_of_the_range_gets_a_key_and_no_other():
-    rig = walking_leg()
-    baked(rig.ob, range(2, 12, 3))
-    for name in rig.bones:
-        for curve in rotation_curves(rig.ob, name):
-            assert keyed_frames(curve) == [2.0, 5.0, 8.0, 11.0]
-            assert {key.interpolation for key in curve.keyframe_points} == {"LINEAR"}
 
 
 @pytest.mark.parametrize("only_selected", [False, True])

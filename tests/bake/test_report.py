@@ -1,7 +1,6 @@
 """The report of a bake or check: its shape, and that its numbers are what Blender shows."""
 
 import json
-from itertools import pairwise
 from math import degrees
 
 import bpy
@@ -12,16 +11,7 @@ from ik_addon.bake.report import report_of, words
 
 from ..rig.keys import key
 from ..rig.rigs import Rig, evaluated_copy, pole_point, random_rig, random_unit, reach
-from ..scenes import (
-    angle_between,
-    curves_of,
-    go_to,
-    key_fk,
-    missed_world,
-    only_chain,
-    slide,
-    walking_leg,
-)
+from ..scenes import angle_between, curves_of, go_to, key_fk, only_chain, slide, walking_leg
 from .entries import entry
 
 CHAIN = {
@@ -83,20 +73,6 @@ def wandering_rig(seed: int) -> Rig:
         rig.place_pole(pole_point(rig, rig.to_armature(rig.target)))
     rig.enable(softness=rig.random.choice([0.0, 0.2]))
     return rig
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_its_errors_are_what_blender_shows(seed):
-    rig = wandering_rig(seed)
-    missed = {}
-    for frame in range(1, 13):
-        go_to(frame)
-        missed[frame] = missed_world(rig)
-    chain = only_chain(checked(rig.ob, range(1, 13)))
-    size = sum((rig.to_world(b) - rig.to_world(a)).length for a, b in pairwise(rig.joints()))
-    assert chain["max_error"] == pytest.approx(max(missed.values()), abs=2e-5 * size)
-    assert chain["mean_error"] == pytest.approx(sum(missed.values()) / 12, abs=2e-5 * size)
-    assert missed[chain["worst_frame"]] == pytest.approx(chain["max_error"], abs=2e-5 * size)
 
 
 @pytest.mark.parametrize("seed", range(40, 60))
@@ -183,6 +159,20 @@ def test_a_chain_that_is_off_throughout_has_no_numbers():
     key(rig.tip, "analytic_ik_enabled", [False, False, False, True])
     chain = only_chain(checked(rig.ob, range(1, 10)))
     assert (chain["frames"], chain["worst_frame"], chain["max_error"], chain["max_step_degrees"]) == (0, None, 0.0, 0.0)
+
+
+def test_words_name_the_frames_out_of_reach_and_those_that_limits_hold_off():
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.5
+    for frame in range(1, 13):
+        # Only a sharp bend, or none that is long enough, brings the ankle there.
+        rig.target.ob.location = (0.0, -0.2, 1.5 if frame in (2, 3, 4, 9) else -5.0 if frame == 7 else 0.02)
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    chain = only_chain(checked(rig.ob, range(1, 13)))
+    assert chain["limited_frames"] == [[2, 4], [9, 9]]
+    assert chain["unreached_frames"] == [[7, 7]]
+    assert "out of reach at 7, kept off by its limits at 2 to 4, 9" in words(chain)
 
 
 def test_each_armature_keeps_its_own_part_through_save_and_reload(tmp_path):

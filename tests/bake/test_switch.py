@@ -7,10 +7,9 @@ from ik_addon.bake import bake, chains_of
 from ik_addon.solvers import ChainError
 
 from ..rig.keys import key, push_down
-from ..rig.rigs import Rig, update
+from ..rig.rigs import Rig
 from ..scenes import (
     EXACT,
-    enter,
     farthest_apart,
     go_to,
     key_fk,
@@ -40,16 +39,6 @@ def switch_by_strip(rig: Rig) -> None:
     push_down(rig.ob, mute=False)
 
 
-@pytest.mark.parametrize("after", ["MUTE", "REMOVE"])
-def test_a_chain_whose_switch_is_keyed_stays_off_after_the_bake(after):
-    rig = walking_leg()
-    switch_by_key(rig)
-    bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", after)
-    for frame in (2, 7, 11):
-        go_to(frame)
-        assert not rig.tip.analytic_ik_enabled
-
-
 @pytest.mark.parametrize("switch", [switch_by_driver, switch_by_strip])
 @pytest.mark.parametrize("after", ["MUTE", "REMOVE"])
 def test_what_would_switch_a_chain_on_again_is_refused_by_name(switch, after):
@@ -61,17 +50,6 @@ def test_what_would_switch_a_chain_on_again_is_refused_by_name(switch, after):
         bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", after)
     assert whole_state() == before
     bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", "KEEP")
-
-
-def test_remove_refuses_a_driven_switch_and_changes_nothing():
-    rig = walking_leg()
-    switch_by_driver(rig)
-    enter("POSE", rig.ob, "shin")
-    update()
-    before = whole_state()
-    with pytest.raises(RuntimeError, match="Bone 'shin': a driver enables its chain"):
-        bpy.ops.analytic_ik.remove()
-    assert whole_state() == before
 
 
 def test_armatures_that_share_an_action_are_not_baked_into_it_together():

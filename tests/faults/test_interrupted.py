@@ -405,7 +405,7 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 """
     process = started("bake", "plain.blend", "--in-place", cwd=files, before=raising)
-    _, said = process.communicate()
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert not said and contents(files) == before
 

@@ -15,7 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon import messages
 from ik_addon.rig.blender.armatures import posed_armatures
-from ik_addon.rig.blender.rotations import Raw, pose_matrix, quaternion_of, raw_of, rotation_in
+from ik_addon.rig.blender.rotations import LOCATION, Raw, pose_matrix, quaternion_of, raw_of, rotation_in
 from ik_addon.rig.data.relation import place_of
 from ik_addon.rig.data.settings import Settings, body_settings_of, goal_values, settings_of
 from ik_addon.rig.model.foot import end_bones, heel_and_axis, rolled
@@ -43,7 +43,7 @@ _WITHOUT_GAIN = 8
 _STRAYED = 2e-6
 
 
-def solved_now(frame_changed: bool = False) -> dict[ChainName, "PosedLimb"]:
+def solved_now() -> dict[ChainName, "PosedLimb"]:
     """What the live chains of the scene come to as it is evaluated, those that cannot be solved left out.
 
     Where a constraint lies between two chains, the scene must already show what it makes of the first.
@@ -51,7 +51,7 @@ def solved_now(frame_changed: bool = False) -> dict[ChainName, "PosedLimb"]:
     depsgraph = bpy.context.evaluated_depsgraph_get()
     order = KnownOrders().of(ob.evaluated_get(depsgraph) for ob in posed_armatures(depsgraph))
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
-    scene, found = SceneReader(depsgraph, frame_changed), {}
+    scene, found = SceneReader(depsgraph), {}
     for chain in order.steps:
         reader = scene.armature(objects[chain.armature])
         try:
@@ -144,8 +144,7 @@ class Limb:
 
     world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
     chain: the FK pose relative to the root's head, where single precision is finest. target_armature: where the
-    chain's end goes, foot roll included. ends: foot and toe, if they follow the target's orientation; held: how the
-    foot stands against it before it rolls.
+    chain's end goes, foot roll included. ends: foot and toe, if they follow the target's orientation.
     """
 
     tip: str
@@ -158,22 +157,11 @@ class Limb:
     target_armature: Vector
     pole_armature: Vector | None
     ends: tuple[EndBone, ...] = ()
-    held: Quaternion | None = None
 
     @property
     def turned(self) -> tuple[BoneReading, ...]:
         """All bones whose rotation the chain sets: the first of each link, then those on its end."""
         return (*self.bones, *(end.reading for end in self.ends))
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the chain's own bones, root first."""
-        return [bone.name for link in self.bones for bone in (link, *link.segments)]
-
-    @property
-    def rigid(self) -> tuple[BoneReading, ...]:
-        """Its bones that keep their FK rotation."""
-        return tuple(segment for link in self.bones for segment in link.segments)
 
     @property
     def root_armature(self) -> Vector:
@@ -330,20 +318,19 @@ def place_foot(
 class SceneReader:
     """The armatures of one evaluated scene, for the length of one pass.
 
-    depsgraph: what evaluated the scene. frame_changed: see FkPose. What was posed in the pass, and what hangs on it,
-    is read as it will be, not as it was evaluated.
+    depsgraph: what evaluated the scene. What was posed in the pass, and what hangs on it, is read as it will be, not as
+    it was evaluated.
     """
 
-    def __init__(self, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False) -> None:
+    def __init__(self, depsgraph: bpy.types.Depsgraph) -> None:
         self.depsgraph = depsgraph
-        self._frame_changed = frame_changed
         self._armatures: dict[str, ArmatureReader] = {}
 
     def armature(self, ob: bpy.types.Object) -> "ArmatureReader":
         """The reader of an armature object."""
         reader = self._armatures.get(ob.name_full)
         if reader is None:
-            reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original, self._frame_changed)
+            reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original)
         return reader
 
     def world_of(self, ob: bpy.types.Object) -> Matrix:
@@ -375,15 +362,13 @@ class SceneReader:
 class ArmatureReader:
     """One armature object in a pass. Bones that are posed are told to `pose`."""
 
-    def __init__(self, scene: SceneReader, ob: bpy.types.Object, frame_changed: bool) -> None:
+    def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self.fk = FkPose(ob, scene.depsgraph.scene, self.evaluated if frame_changed else None)
+        self.fk = FkPose(ob, scene.depsgraph.scene)
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
-        self._scales: dict[str, Vector] = {}
-        self._locations: dict[str, Vector] = {}
         self._told: set[str] = set()
 
     @cached_property
@@ -402,9 +387,6 @@ class ArmatureReader:
     def scale_of(self, pose_bone: bpy.types.PoseBone) -> Vector:
         """The scale of an evaluated bone before its own chain lengthens it: its FK scale, with what the chain gives it
         on whose end it hangs."""
-        told = self._scales.get(pose_bone.name)
-        if told is not None:
-            return told
         return Vector(self.fk.scale(pose_bone.name)) * given_factor(pose_bone, self.fk.scale)
 
     def pose(self, name: str, matrix_armature: Matrix) -> None:
@@ -425,16 +407,6 @@ class ArmatureReader:
     def turn(self, name: str, rotation: Quaternion) -> None:
         """Tell which local rotation a bone gets in this pass, wherever its parent will be."""
         self._rotations[name] = rotation
-        self._told.add(name)
-
-    def place(self, name: str, location: Vector) -> None:
-        """Tell which local location a bone gets in this pass, wherever its parent will be."""
-        self._locations[name] = location
-        self._told.add(name)
-
-    def rescale(self, name: str, scale: Vector) -> None:
-        """Tell which scale a bone gets in this pass."""
-        self._scales[name] = scale
         self._told.add(name)
 
     def pose_of(self, pose_bone: bpy.types.PoseBone) -> Matrix:
@@ -462,23 +434,13 @@ class ArmatureReader:
         name, parent = pose_bone.name, pose_bone.parent
         if name in self._rotations:
             location = Vector() if pose_bone.bone.use_connect else pose_bone.location
-            basis = Matrix.LocRotScale(location, self._rotations[name], self._scales.get(name, pose_bone.scale))
+            basis = Matrix.LocRotScale(location, self._rotations[name], pose_bone.scale)
             return pose_matrix(pose_bone.bone, basis, parent_pose)
         if any(constraint.enabled for constraint in pose_bone.constraints):
             # What the constraint does is unknown here: let the bone ride as it was evaluated.
             carry = parent_pose @ parent.matrix.inverted_safe() if parent and parent_pose else Matrix()
-            return carry @ pose_bone.matrix @ self._regrown(pose_bone)
-        basis = pose_bone.matrix_basis @ self._regrown(pose_bone)
-        basis.translation = self._locations.get(name, basis.translation)
-        return pose_matrix(pose_bone.bone, basis, parent_pose)
-
-    def _regrown(self, pose_bone: bpy.types.PoseBone) -> Matrix:
-        """From the scale with which a bone was evaluated to the one that it gets in this pass."""
-        told = self._scales.get(pose_bone.name)
-        if told is None:
-            return Matrix()
-        ratios = (new / old if old else 1.0 for new, old in zip(told, pose_bone.scale, strict=True))
-        return Matrix.Diagonal((*ratios, 1.0))
+            return carry @ pose_bone.matrix
+        return pose_matrix(pose_bone.bone, pose_bone.matrix_basis, parent_pose)
 
     def moved(self, name: str) -> Matrix | None:
         """How far this pass moved a bone from where it was evaluated, in armature space; None: not at all."""
@@ -505,7 +467,7 @@ class ArmatureReader:
             bones, ends = self.links(chain), end_bones(tip, settings)
             solver = solver_for(len(bones), settings.solver)
             riding = self.riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
-            target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
+            target_armature, placed = self._point(settings.target, settings.subtarget), ()
             held = self._held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
                 target_armature, placed = place_foot(
@@ -524,11 +486,10 @@ class ArmatureReader:
                 chain=fk_chain(bones, parent_pose),
                 parent_pose=parent_pose,
                 target_armature=target_armature,
-                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole target")
+                pole_armature=self._point(settings.pole_target, settings.pole_subtarget)
                 if settings.pole_target
                 else None,
                 ends=placed,
-                held=held,
             )
         except ChainError as error:
             raise error.of(messages.BONE(bone=tip_name)) from error
@@ -593,32 +554,21 @@ class ArmatureReader:
             return rest
         return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
-    def _point(self, ob: bpy.types.Object, bone_name: str, role: str) -> Vector:
+    def _point(self, ob: bpy.types.Object, bone_name: str) -> Vector:
         """The point that a target or pole is, in armature space."""
-        point = self._place(ob, bone_name).to_translation()
-        return point
+        return self._place(ob, bone_name).to_translation()
 
 
 @dataclass(frozen=True, slots=True)
 class PosedLimb:
     """A solved chain. rotations: of `limb.turned`, as numbers of each bone's rotation mode.
 
-    poses_armature: the pose matrices of the first bones of the chain's links. stretch: by how much it is lengthened.
-    outcome: how the target lies to the chain. error_world: distance from the chain's end to its target as solved, in
-    world units; what constraints or drivers make of it afterwards is not in it (`missed_world`).
+    poses_armature: the pose matrices of the first bones of the chain's links.
     """
 
     limb: Limb
     rotations: tuple[Raw, ...]
     poses_armature: tuple[Matrix, ...]
-    stretch: float
-    outcome: Outcome
-    error_world: float
-
-    @property
-    def holds(self) -> bool:
-        """True if it keeps its FK pose because its target is out of reach."""
-        return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
 
 
 def solve_limb(limb: Limb) -> PosedLimb:
@@ -643,16 +593,9 @@ def solve_limb(limb: Limb) -> PosedLimb:
         raw_of(rotation, reading.mode, reading.fk)
         for reading, rotation in zip(limb.turned, local_rotations, strict=True)
     )
-    missed = limb.end_of(poses) - limb.target_armature
-    return PosedLimb(
-        limb=limb,
-        # No influence is the FK pose itself, not what its quaternion rounds to.
-        rotations=tuple(raw_rotations) if influence else tuple(reading.fk for reading in limb.turned),
-        poses_armature=tuple(poses),
-        stretch=stretch,
-        outcome=outcome,
-        error_world=(limb.world.to_3x3() @ missed).length,
-    )
+    # No influence is the FK pose itself, not what its quaternion rounds to.
+    rotations = tuple(raw_rotations) if influence else tuple(reading.fk for reading in limb.turned)
+    return PosedLimb(limb, rotations, tuple(poses))
 
 
 def _end_rotations(limb: Limb, tip_pose: Matrix, influence: float) -> list[Quaternion]:
@@ -739,24 +682,14 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
         reader.turn(end.reading.name, quaternion_of(rotation, end.reading.mode))
 
 
-@dataclass(frozen=True, slots=True)
-class PosedBody:
-    """A bone that follows its limbs. location: the numbers of its channel. shift_world: how far it went from its FK
-    pose. excess_world: by how much the worst limb misses its reach at the end, 0: all of them reach; world units."""
-
-    location: Raw
-    shift_world: Vector
-    excess_world: float
-
-
-def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
+def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> None:
     """Find where a bone goes, and tell the reader. tips: of the chains that it follows, its limbs.
 
     Raises ChainError that names the bone where it cannot move. A chain that cannot be read holds nothing.
     """
     pose_bone = reader.tip(name)
     settings, bone = body_settings_of(pose_bone), pose_bone.bone
-    parent_pose, location = reader.parent_pose(pose_bone), reader.fk.location(name)
+    parent_pose, location = reader.parent_pose(pose_bone), reader.fk.numbers(name, LOCATION)
     mode, rotation = reader.fk.rotation(name)
     turn, scale = quaternion_of(rotation, mode), reader.scale_of(pose_bone)
 
@@ -765,19 +698,16 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
 
     if not settings.influence:
         reader.pose(name, posed(location))
-        return PosedBody(location, Vector(), 0.0)
+        return
     fk_pose = posed(location)
     with reader.supposing(name, fk_pose):
         holds = [*_holds(reader, tips)]
-    shift, excess = body_shift(reader.world, holds, settings)
+    shift, _ = body_shift(reader.world, holds, settings)
     if any(shift):
         moved = fk_pose.copy()
         moved.translation += shift
         location = tuple(pose_matrix(bone, moved, parent_pose, invert=True).translation)
-    pose = posed(location)
-    reader.pose(name, pose)
-    shift_world = reader.world.to_3x3() @ (pose.translation - fk_pose.translation)
-    return PosedBody(location, shift_world, excess * reader.world.median_scale)
+    reader.pose(name, posed(location))
 
 
 def _holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:

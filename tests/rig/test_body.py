@@ -1,12 +1,11 @@
 """A bone that follows its limbs: all of them reach, at any frame in any order, and its own channels stay the user's."""
 
-from itertools import pairwise
 from math import radians
 from random import Random
 
 import bpy
 import pytest
-from mathutils import Euler, Matrix, Vector
+from mathutils import Euler, Matrix
 
 from ik_addon import bake
 from ik_addon.authoring import snap
@@ -49,16 +48,6 @@ def test_all_limbs_reach(legs, direction, world):
     assert moved > 5
 
 
-@pytest.mark.parametrize("size", [0.01, 100.0])
-def test_all_limbs_reach_whatever_the_armatures_unit(size):
-    creature = Creature(size=size)
-    for distance in (0.3, 0.6, 0.601, 0.8, 0.6, 0.0):
-        creature.step("L", (0, -distance, 0))
-        update()
-        assert creature.missed() < ALL_REACH
-    assert creature.body().length == pytest.approx(Creature().body().length, abs=1e-5)
-
-
 def test_it_stays_where_all_reach_with_something_to_spare():
     creature = Creature()
     for leg in creature.legs:
@@ -66,23 +55,6 @@ def test_it_stays_where_all_reach_with_something_to_spare():
     update()
     assert creature.body().length == 0.0
     assert tuple(evaluated_copy(creature.ob).pose.bones["hips"].location) == (0.0, 0.0, 0.0)
-
-
-def test_hips_dragged_by_hand_keep_the_feet_and_stop_where_the_legs_end():
-    creature = Creature()
-    up = creature.ob.data.bones["hips"].matrix_local.to_3x3().inverted() @ Vector((0, 0, 1))
-    heights = []
-    for k in range(12):
-        creature.hips.location = up * (k * 0.1 - 0.5)
-        update()
-        assert creature.missed() < ALL_REACH
-        heights.append(evaluated_copy(creature.ob).pose.bones["hips"].head.z)
-        assert tuple(creature.hips.location) == tuple(up * (k * 0.1 - 0.5))
-    assert heights[:4] == pytest.approx([1.5, 1.6, 1.7, 1.8], abs=1e-6)
-    assert all(after > before - 1e-6 for before, after in pairwise(heights))
-    assert heights[-1] - heights[-3] < 1e-5
-    # Of two legs that are alike the soft maximum is a quarter of the softness more than either.
-    assert 0.1 + creature.leg_length * (1 - 0.006) < heights[-1] < 0.1 + creature.leg_length
 
 
 def test_knees_that_may_not_straighten_are_reckoned_with():
@@ -104,27 +76,6 @@ def test_softness_of_a_chain_leaves_its_target_in_reach():
     creature.step("L", (0, -0.6, 0))
     update()
     assert creature.missed() < ALL_REACH and creature.body().z < -0.2
-
-
-def test_it_is_pulled_up_too():
-    creature = Creature()
-    for leg in creature.legs:
-        creature.step(leg, (0, 0, 4.5))
-    update()
-    assert creature.body().z > 0.4 and creature.missed() < ALL_REACH
-
-
-@pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
-def test_it_moves_without_jumps(direction):
-    """In steps of two thousandths of a leg, through the beginning of the need and out to where one foot alone pulls."""
-    creature, before, steps = Creature(direction=direction), None, []
-    for k in range(0, 2200, 4):
-        creature.step("L", (0.0003 * k, -0.001 * k, 0.0002 * k))
-        update()
-        place = creature.body()
-        steps.append(0.0 if before is None else (place - before).length)
-        before = place
-    assert max(steps) < 2 * 0.0043
 
 
 def test_where_no_place_serves_all_the_worst_miss_alike():
@@ -175,17 +126,6 @@ def test_switched_off_it_is_where_it_was():
     update()
     assert differ(matrices(creature.ob), off) < 1e-5
     assert creature.body().length == 0.0 and channels(creature.ob) == own
-
-
-def test_without_its_chains_it_is_where_it_was():
-    creature = Creature()
-    creature.step("L", (0, -0.8, 0))
-    update()
-    assert creature.body().length > 0.05
-    for leg in creature.legs:
-        creature.ob.pose.bones[f"shin.{leg}"].analytic_ik_enabled = False
-    update()
-    assert creature.body().length == 0.0
 
 
 def test_a_chain_that_its_target_hardly_leads_hardly_holds_it():
@@ -447,31 +387,6 @@ def test_a_body_within_a_body_follows_its_own_limbs():
     assert creature.missed() < ALL_REACH and creature.body().length > 0.1
 
 
-def test_a_target_that_another_chain_carries_is_followed_in_the_frame():
-    creature = Creature()
-    other, goal = new_machine(), bpy.data.objects["goal"]
-    foot = creature.targets["L"]
-    foot.parent, foot.parent_type, foot.parent_bone = other, "BONE", "hand"
-    foot.location = (0, 0, 0)
-    for place in ((1.0, 0, 0.4), (1.1, -0.4, 0.2), (0.9, 0.3, 0.1)):
-        goal.location = place
-        update()
-        assert creature.missed() < ALL_REACH
-
-
-def test_a_chain_on_a_bone_between_moves_with_it():
-    """A tail on the spine, whose target is in the world, and a head whose target hangs on the hips."""
-    creature = Creature()
-    creature.ob.pose.bones["spine"].rotation_mode = "QUATERNION"
-    goal = new_empty("look", (0.0, -1.0, 2.5))
-    make_chain(creature.ob.pose.bones["spine"], Control(goal), chain_count=1)
-    creature.step("L", (0, -0.9, 0))
-    update()
-    spine = evaluated_copy(creature.ob).pose.bones["spine"]
-    assert (spine.tail - spine.head).normalized().angle((goal.location - spine.head).normalized()) < radians(0.05)
-    assert creature.missed() < ALL_REACH
-
-
 # Baked and snapped
 
 
@@ -527,17 +442,6 @@ def test_snapped_to_ik_and_switched_to_fk_it_stays():
     update()
     assert differ(matrices(creature.ob), pose) < 1e-5
     assert creature.hips.location.length > 0.1
-
-
-def test_snapped_over_frames_it_plays_as_it_did():
-    creature, frames = walked(Creature(), keyed_hips=False), range(1, 12)
-    poses = {frame: pose_at(creature, frame) for frame in frames}
-    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
-    snap.snap_pose(bpy.context, tips, frames)
-    creature.hips.analytic_ik_body_influence = 0.0
-    for tip in tips:
-        tip.analytic_ik_enabled = False
-    assert worst_difference(creature, frames, poses) < 1e-5
 
 
 def test_its_targets_are_snapped_to_its_fk_pose():

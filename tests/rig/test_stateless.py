@@ -14,21 +14,17 @@ from ..helpers.feet import animated_foot
 from ..helpers.stretching import SCALE_KEYS, scale_animated_rig
 from ..scenes import go_to, without_handlers
 from ..troubles import no_target, target_deleted_by_operator, target_removed_from_the_file, too_many_bones
-from .keys import FK_KEYS, FRAMES, animated_rig, fcurves, key, key_rotation
+from .keys import FK_KEYS, FRAMES, animated_rig, fcurves
 from .rigs import (
     ROTATION_MODES,
-    Control,
     Rig,
     evaluated_copy,
     fk_values,
     leg,
-    make_chain,
     matrix_difference,
-    new_empty,
     orientation,
     pose_values,
     random_rig,
-    reach,
     reachable_point,
     rotation_channel,
     rotation_values,
@@ -155,62 +151,6 @@ def test_influence_zero_is_the_fk_pose(seed, build):
         assert pose_values(rig.ob) == fk_values(rig.ob)
 
 
-def test_influence_zero_is_the_fk_pose_after_save_undo_and_reload(tmp_path):
-    rig = leg()
-    for name, mode in zip(rig.bones, ("QUATERNION", "XYZ"), strict=True):
-        rig.ob.pose.bones[name].rotation_mode = mode
-        set_rotation(rig.ob.pose.bones[name], Quaternion((0.9, 0.1, 0.3, 0.2)).normalized())
-    fk = pose_values(rig.ob)
-    rig.enable(influence=0.7)
-    assert pose_values(rig.ob) != fk
-    bpy.ops.ed.undo_push(message="a")
-    bpy.data.objects["leg target"].location.x += 0.3
-    update()
-    bpy.ops.ed.undo_push(message="b")
-    bpy.ops.ed.undo()
-    path = str(tmp_path / "leg.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    ob = bpy.data.objects["leg"]
-    ob.pose.bones["shin"].analytic_ik_influence = 0.0
-    update()
-    assert pose_values(ob) == fk
-
-
-@pytest.mark.parametrize("seed", range(400, 420))
-def test_half_an_influence_never_drifts(seed):
-    rig = random_rig(seed)
-    start = rig.target.ob.location.copy()
-    rig.place_target(reachable_point(rig))
-    rig.enable(influence=0.5)
-    first = evaluated_pose(rig.ob)
-    here = rig.to_world(rig.to_armature(rig.target))
-    for k in range(25):
-        rig.target.place(here + rig.random.uniform(-0.1, 0.1) * (here - start))
-        if k % 5 == 0:
-            go_to(k)
-    rig.target.place(here)
-    assert difference(evaluated_pose(rig.ob), first) < 1e-5
-    poses = [pose_at(rig.ob, frame) for frame in range(10)]
-    assert all(pose == poses[0] for pose in poses)
-
-
-@pytest.mark.parametrize("mode", ROTATION_MODES)
-def test_a_bone_turned_by_hand_is_the_new_fk_pose(mode):
-    rig = leg()
-    thigh = rig.ob.pose.bones["thigh"]
-    thigh.rotation_mode = mode
-    rig.enable()
-    set_rotation(thigh, Quaternion((1.0, 0.2, 0.3, 0.1)).normalized())
-    by_hand = rotation_values(thigh)
-    update()
-    assert rig.missed() < SAME
-    go_to(7)
-    rig.tip.analytic_ik_influence = 0.0
-    update()
-    assert rotation_values(thigh) == by_hand
-
-
 @pytest.mark.parametrize("seed", range(500, 530))
 def test_another_rotation_mode_does_to_the_fk_pose_what_it_does_without_ik(seed):
     expected = in_other_modes(seed, live=False)
@@ -268,73 +208,6 @@ def test_a_chain_that_ends_gives_its_bones_their_fk_pose_back(end, frame_change)
         update()
     assert pose_values(rig.ob) == fk
     assert rig.joints()[-1].length < SAME
-
-
-def test_a_chain_that_is_switched_by_keys_goes_back_and_forth():
-    rig = leg()
-    fk = pose_values(rig.ob)
-    rig.enable()
-    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
-    for frame in (1, 5, 9, 13, 1, 13, 5, 9):
-        go_to(frame)
-        if frame in (5, 13):
-            assert pose_values(rig.ob) == fk
-        else:
-            assert rig.missed() < SAME
-
-
-def test_a_chain_below_one_that_is_switched_off_by_a_key_stays_on_its_target():
-    rig = leg()
-    toe = rig.ob.pose.bones["foot"]
-    rig.enable()
-    make_chain(toe, Control(new_empty("toe target", (0.1, -0.2, 0.3))), chain_count=1)
-    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
-    poses = {}
-    for frame in (1, 5, 9, 13, 5, 1, 13, 9):
-        pose = pose_at(rig.ob, frame)
-        assert difference(pose, poses.setdefault(frame, pose)) < SAME
-        direction = toe.tail - toe.head
-        assert (bpy.data.objects["toe target"].location - toe.head).cross(direction).length < 1e-5
-    assert difference(poses[5], poses[13]) < SAME
-
-
-def test_a_key_that_is_inserted_holds_the_fk_pose():
-    rig = leg()
-    rig.enable()
-    for name in rig.bones:
-        bone = rig.ob.pose.bones[name]
-        bone.keyframe_insert(rotation_channel(bone), frame=1)
-    fk = fk_values(rig.ob)
-    for _ in range(3):
-        go_to(1)
-        assert fk_values(rig.ob) == fk != pose_values(rig.ob)
-    rig.tip.analytic_ik_influence = 0.0
-    for _ in range(3):
-        go_to(1)
-        assert pose_values(rig.ob) == fk
-
-
-@pytest.mark.parametrize("seed", range(600, 620))
-def test_moving_a_target_within_a_frame_keeps_the_keys_as_fk_pose(seed):
-    rig = random_rig(seed)
-    for name in rig.bones:
-        key_rotation(rig.random, rig.ob.pose.bones[name])
-    far = reach(rig.lengths())[1]
-    go_to(7)
-    fk = pose_values(rig.ob)
-    rig.place_target(reachable_point(rig))
-    rig.enable(influence=0.5)
-    go_to(7)
-    here = rig.to_world(rig.to_armature(rig.target))
-    first = evaluated_pose(rig.ob)
-    for k in range(10):
-        rig.target.place(here + rig.random.uniform(-0.1, 0.1) * far * here.normalized() * k)
-    rig.target.place(here)
-    assert difference(evaluated_pose(rig.ob), first) < 1e-5
-    rig.tip.analytic_ik_influence = 0.0
-    update()
-    now = pose_values(rig.ob)
-    assert all(now[name] == fk[name] for name in rig.bones)
 
 
 def test_a_muted_driver_takes_no_part():

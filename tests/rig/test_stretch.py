@@ -11,17 +11,9 @@ from ik_addon.rig.pose import solving
 
 from ..changes import setting
 from ..helpers.empty import empty_scene
-from ..helpers.stretching import (
-    FK_SCALES,
-    add_end_bones,
-    beyond,
-    scaled_leg,
-    scales,
-    two_in_line,
-)
+from ..helpers.stretching import FK_SCALES, add_end_bones, beyond, scaled_leg, scales, two_in_line
 from ..scenes import enter, go_to, pose_of, without_handlers
 from ..troubles import too_many_bones
-from .keys import key
 from .rigs import (
     INHERIT_SCALE,
     BoneSpec,
@@ -30,15 +22,11 @@ from .rigs import (
     editing,
     evaluated_copy,
     leg,
-    make_chain,
     matrix_difference,
     new_armature,
     new_empty,
-    orientation,
     pose_values,
-    random_point,
     random_rig,
-    reachable_point,
     update,
 )
 
@@ -60,47 +48,6 @@ def stretched_leg(distance: float = 2.6, **settings: object) -> Rig:
 
 
 # What it does
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
-@pytest.mark.parametrize("seed", range(20))
-def test_the_chain_is_as_long_as_its_target_is_far_and_no_longer_than_allowed(seed, count):
-    rig = random_rig(seed, count)
-    lengths, most = rig.lengths(), rig.random.uniform(1.0, 2.0)
-    length = sum(lengths)
-    if rig.pole:
-        rig.place_pole(beyond(rig, 2.0))
-    ratio = rig.random.uniform(1.0, 2.3)
-    target = beyond(rig, ratio)
-    rig.place_target(target)
-    rig.enable(reach="STRETCH", stretch_max=most)
-    joints, allowed = rig.joints(), min(ratio, most)
-    assert sum(rig.lengths()) == pytest.approx(allowed * length, rel=EXACT)
-    for now, before in zip(rig.lengths(), lengths, strict=True):
-        assert now == pytest.approx(allowed * before, rel=EXACT)
-    assert (joints[-1] - target).length < (max(0.0, ratio - most) + EXACT) * length
-    if ratio <= most:
-        assert rig.missed() < EXACT
-
-
-@pytest.mark.parametrize("count", [2, 4])
-@pytest.mark.parametrize("seed", range(100, 120))
-def test_all_bones_point_and_the_end_bones_are_as_without_stretch(seed, count):
-    rig = random_rig(seed, count)
-    ends = add_end_bones(rig)
-    ratio = rig.random.uniform(1.05, 1.5)
-    rig.place_target(beyond(rig, ratio))
-    if rig.pole:
-        rig.place_pole(beyond(rig, 2.0))
-    rig.enable(reach="CLAMP")
-    before = pose_of(rig.ob)
-    rig.tip.analytic_ik_reach = "STRETCH"
-    now = pose_of(rig.ob)
-    for name in rig.bones:
-        assert matrix_difference(orientation(now[name]), orientation(before[name])) < EXACT
-        assert matrix_difference(now[name].to_3x3(), before[name].to_3x3() * ratio) < EXACT
-    for name in ends:
-        assert matrix_difference(now[name].to_3x3(), before[name].to_3x3()) < EXACT
 
 
 @pytest.mark.some(36)
@@ -127,36 +74,10 @@ def test_every_way_to_inherit_scale_is_heeded_and_none_is_changed(of_tip, of_end
     assert shown["foot"][0] == pytest.approx(1.2 / k if of_end in INHERITING else 1.2)
 
 
-@pytest.mark.parametrize("seed", range(200, 215))
-def test_within_reach_nothing_is_scaled(seed):
-    rig = random_rig(seed, count=2 + seed % 2)
-    add_end_bones(rig)
-    before = scales(rig.ob)
-    rig.place_target(reachable_point(rig))
-    poses = []
-    for reach in ("CLAMP", "STRETCH"):
-        rig.enable(reach=reach)
-        poses.append(pose_of(rig.ob))
-    assert scales(rig.ob) == before
-    assert poses[0] == poses[1]
-
-
 @pytest.mark.parametrize("reach", ["CLAMP", "HOLD"])
 def test_the_other_modes_never_scale(reach):
     rig = stretched_leg(reach=reach)
     assert set(scales(rig.ob).values()) == {(1.0, 1.0, 1.0)}
-
-
-@pytest.mark.parametrize("uneven_seed", range(300, 315))
-def test_unevenly_scaled_bones_arrive_too(uneven_seed):
-    rig = random_rig(uneven_seed, count=2, with_pole=False, uneven_scale=True)
-    for name in [bone.name for bone in rig.ob.pose.bones]:
-        # What shears a bone is another matter: see test_live.
-        rig.ob.data.bones[name].inherit_scale = "NONE"
-    update()
-    rig.place_target(beyond(rig, 1.3))
-    rig.enable(reach="STRETCH")
-    assert rig.missed() < EXACT
 
 
 def test_one_solution_is_enough(monkeypatch):
@@ -167,14 +88,6 @@ def test_one_solution_is_enough(monkeypatch):
     solving.solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
     assert rig.missed() < EXACT
     assert len(solutions) == 1
-
-
-@pytest.mark.parametrize("influence", [0.0, 0.3, 0.5, 1.0])
-def test_influence_blends_the_length(influence):
-    rig = stretched_leg(distance=2.6, influence=influence)
-    length = 2.0 * Vector((0.2, 1.0)).length
-    assert sum(rig.lengths()) == pytest.approx(length + influence * (2.6 - length), rel=EXACT)
-    assert (pose_of(rig.ob)["foot"].to_scale() - Vector((1.0, 1.0, 1.0))).length < EXACT
 
 
 # Laws of the FK scale
@@ -247,20 +160,6 @@ def test_all_that_hangs_below_is_where_it_would_be_without(end):
     assert farthest(*poses) < 1e-6
 
 
-def test_nothing_drifts():
-    rig = scaled_leg(influence=0.5)
-    first, first_scales = pose_of(rig.ob), scales(rig.ob)
-    here = rig.target.ob.location.copy()
-    for k in range(25):
-        rig.target.place(here + Vector((0.02 * k, 0.0, 0.1 * (k % 7))))
-        if k % 5 == 0:
-            go_to(k)
-    rig.target.place(here)
-    assert farthest(pose_of(rig.ob), first) < EXACT
-    for name, scale in scales(rig.ob).items():
-        assert scale == pytest.approx(first_scales[name], abs=1e-6)
-
-
 @pytest.mark.parametrize("what", ["removed by hand", "inherit scale", "parent"])
 def test_an_end_bone_that_is_none_any_more_gets_its_scale_back(what):
     rig = scaled_leg()
@@ -293,24 +192,6 @@ def test_two_chains_in_line_arrive_and_the_last_bone_keeps_its_size(seed):
         assert (now.to_scale() - before[name].to_scale()).length < 2 * EXACT
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_moving_one_of_two_targets_gives_what_a_fresh_scene_gives(seed):
-    moves = [(k, random_point(Random(seed + k), 0.5, 1.0)) for k in (1, 1, 0, 1, 0, 0, 1)]
-    upper, lower = two_in_line(seed)
-    places = [upper.target.ob.location.copy(), lower.target.ob.location.copy()]
-    for k, offset in moves:
-        places[k] = places[k] + offset * 0.3
-        (upper, lower)[k].target.place(places[k])
-        assert upper.missed() < EXACT and lower.missed() < EXACT
-    now = pose_of(upper.ob)
-    empty_scene()
-    upper, lower = two_in_line(seed)
-    upper.target.place(places[0])
-    lower.target.place(places[1])
-    go_to(4)
-    assert farthest(pose_of(upper.ob), now) < 5e-6
-
-
 @pytest.mark.some(10)
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("end", [switch_off, clamp, delete_target, no_influence, too_many_bones])
@@ -334,55 +215,6 @@ def test_ending_one_of_two_leaves_the_other_as_if_it_had_been_alone(seed, end, w
     empty_scene()
     chains = two_in_line(seed, reach="CLAMP")
     assert scales(chains[0].ob) == fk
-
-
-@pytest.mark.parametrize("reach", ["CLAMP", "STRETCH"])
-def test_a_chain_on_a_side_branch_of_a_stretched_bone_arrives(reach):
-    ob = new_armature(
-        "branch",
-        [
-            BoneSpec("upper", (0.0, 0.0, 0.0), (0.0, 0.2, 1.0)),
-            BoneSpec("lower", (0.0, 0.2, 1.0), (0.0, 0.0, 2.0), "upper", connect=True),
-            BoneSpec("side", (0.1, 0.2, 0.5), (0.4, 0.2, 0.5), "upper"),
-            BoneSpec("twig", (0.4, 0.2, 0.5), (0.9, 0.3, 0.5), "side"),
-            BoneSpec("twig tip", (0.9, 0.3, 0.5), (1.4, 0.2, 0.5), "twig", connect=True),
-        ],
-    )
-    trunk = Rig(ob, ["upper", "lower"], Control(new_empty("trunk goal", (0.4, 0.3, 2.6))))
-    twig = Rig(ob, ["twig", "twig tip"], Control(new_empty("twig goal", (1.0, 0.3, 0.9))))
-    trunk.enable(reach="STRETCH")
-    twig.enable(reach=reach)
-    assert trunk.missed() < EXACT and twig.missed() < EXACT
-    trunk.target.place((0.5, 0.3, 2.3))
-    assert trunk.missed() < EXACT and twig.missed() < EXACT
-    # Carried by a stretched bone, what hangs beside it grows along.
-    assert pose_of(ob)["side"].to_scale().x == pytest.approx(pose_of(ob)["upper"].to_scale().x, rel=EXACT)
-
-
-def test_a_bone_between_two_chains_rides_on_the_stretched_one():
-    """The second chain hangs on a bone below the first's end bone, whose scale changes in the same pass."""
-    upper, lower = two_in_line()
-    lower.tip.analytic_ik_enabled = False
-    last = Rig(upper.ob, ["bone 4", "bone 5"], Control(new_empty("last goal", (0.6, 1.2, 5.6))))
-    last.enable()
-    for z in (3.0, 2.4, 1.0, 3.3):
-        upper.target.place((0.5, 0.3, z))
-        bones = evaluated_copy(upper.ob).pose.bones
-        last.target.place(bones["bone 4"].head + Vector((0.3, 0.4, 0.9)))
-        upper.target.place((0.5, 0.3, z + 0.05))
-        last.target.place(last.to_world(last.joints()[0]) + Vector((0.2, 0.5, 1.0)))
-        upper.target.place((0.5, 0.32, z))
-        assert last.missed() < EXACT
-
-
-def test_a_chain_that_loses_its_place_to_another_gives_the_one_on_its_end_nothing():
-    """In the same update: what is still written of it is on its way out."""
-    upper, lower = two_in_line()
-    goal = Control(new_empty("third goal", (0.1, 0.1, 2.0)))
-    make_chain(upper.ob.pose.bones["bone 0"], goal, chain_count=1)
-    update()
-    assert tuple(upper.ob.pose.bones["bone 0"].scale) == pytest.approx((0.9,) * 3, abs=0.3)
-    assert lower.missed() < EXACT
 
 
 def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
@@ -416,19 +248,6 @@ def test_a_target_on_an_end_bone_with_a_constraint_is_followed_in_the_same_updat
     for z in (-0.3, -1.0, -0.1, -0.6):
         rig.target.place((0.0, 0.0, z))
         assert follower.missed() < EXACT
-
-
-def test_an_armature_that_rides_on_an_end_bone_is_followed_in_the_same_frame():
-    rig, rider = leg(), leg("rider")
-    rider.ob.parent, rider.ob.parent_type, rider.ob.parent_bone = rig.ob, "BONE", "foot"
-    rider.ob.scale = (0.2, 0.2, 0.2)
-    rider.target.place((0.0, -0.2, -0.8))
-    rig.enable(reach="STRETCH")
-    rider.enable(reach="STRETCH", stretch_max=5.0)
-    key(rig.target.ob, "location", [(0.0, 0.0, 0.5), (0.0, 0.2, -0.5), (0.0, -0.2, 0.3), (0.1, 0.3, -0.9)])
-    for frame in (1, 5, 9, 13, 7, 2, 11):
-        go_to(frame)
-        assert rider.missed() < EXACT
 
 
 # Taking it off

@@ -101,17 +101,6 @@ def test_closed_forms_end_as_near_to_the_target_as_any_pose(solver, data):
 
 @every_solver
 @few
-@given(st.data())
-def test_the_own_end_of_a_chain_is_in_its_reach(solver, data):
-    case = draw_case(data, solver)
-    solution = case.solved(solver, target=case.joints[-1])
-    assert solution.outcome is Outcome.REACHED
-    if solver in CLOSED_FORMS:
-        assert solution.residual <= case.rounding
-
-
-@every_solver
-@few
 @given(data=st.data(), times_reach=reals(1.001, 100.0), toward=units)
 def test_a_chain_points_straight_at_a_target_that_is_too_far(solver, data, times_reach, toward):
     case = draw_case(data, solver)

@@ -2,22 +2,14 @@
 
 import random
 from dataclasses import replace
-from math import hypot, pi, radians
+from math import pi, radians
 
 import numpy as np
 import pytest
 
-from ik_addon.solvers import Hinge, Outcome, Swing
+from ik_addon.solvers import Hinge, Swing
 
-from .limited import (
-    KEPT,
-    MET,
-    broken,
-    planar_nearest,
-    random_pose,
-    random_unit,
-    straight,
-)
+from .limited import KEPT, MET, broken, planar_nearest, random_pose, random_unit, straight
 from .strategies import X, Y, Z, plus, single, times
 
 pytestmark = pytest.mark.slow
@@ -51,29 +43,10 @@ def share_reached(cases):
 # A free root: the distances that are reached fill one interval
 
 
-def test_brute_force_knows_what_the_papers_arm_reaches():
-    nearest = planar_nearest([18.0, 18.0, 4.0], [radians(126), radians(90)], np.random.default_rng(0))
-    # Both joints at their limit, bent to the same side.
-    points = np.cumsum(np.array([18.0, 18.0, 4.0]) * np.exp(1j * np.radians([0.0, 126.0, 216.0])))
-    assert nearest == pytest.approx(abs(points[-1]), abs=1e-9)
-    assert nearest == pytest.approx(12.908, abs=1e-3)
-
-
 def test_the_papers_arm_reaches_every_distance_that_there_is():
     rng = random.Random(1)
     arm = straight([18.0, 18.0, 4.0], cones=(None, radians(126), radians(90)))
     assert share_reached([goal(rng, arm, 12.9081 + 27.0919 * rng.random()) for _ in range(300)]) == 1.0
-
-
-def test_the_papers_arm_ends_as_near_as_it_can_to_a_target_that_is_too_near():
-    rng = random.Random(2)
-    arm = straight([18.0, 18.0, 4.0], cones=(None, radians(126), radians(90)))
-    for _ in range(50):
-        case = goal(rng, arm, rng.uniform(0.0, 12.9))
-        solution = case.solved()
-        assert solution.residual == pytest.approx(12.90801 - case.distance, abs=1e-3)
-        assert solution.outcome is Outcome.LIMITED
-        assert solution.limited == (False, True, True)
 
 
 @pytest.mark.parametrize("band", BANDS)
@@ -85,16 +58,6 @@ def test_cones_reach_every_distance_that_brute_force_finds(band):
         near, far = planar_nearest(chain.lengths, chain.cones[1:], numbers), chain.length
         for part in (0.0, 1.0, 0.0005, 0.9995, rng.random() ** 3, rng.random(), rng.random(), rng.random()):
             cases.append(goal(rng, chain, near + (far - near) * part))
-    assert share_reached(cases) >= 0.995
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_cones_reach_the_ends_of_random_legal_poses(band):
-    rng = random.Random(4)
-    cases = []
-    for _ in range(80):
-        chain = random_cones(rng, band)
-        cases += [goal(rng, chain, hypot(*random_pose(chain, rng)[-1])) for _ in range(3)]
     assert share_reached(cases) >= 0.995
 
 

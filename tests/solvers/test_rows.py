@@ -311,44 +311,7 @@ def frames(starts):
     return np.concatenate((starts.along, starts.side))
 
 
-@pytest.mark.parametrize(("links", "rows"), [(2, 40), (4, 20)])
-@pytest.mark.parametrize("solved", [batch, keyed])
-def test_a_large_batch_is_what_its_entries_are(solved, links, rows):
-    random = np.random.default_rng(7)
-    size = (30, rows, links + 1, 3)
-    joints, poles = random.uniform(-1.0, 1.0, size), random.uniform(-3.0, 3.0, (30, rows, 3))
-    if solved is batch:
-        joints = np.repeat(joints[:, :1], rows, axis=1)
-    targets = random.uniform(-2.0, 2.0, (30, rows, 3))
-    cases = [
-        [
-            Case(
-                tuple(map(single, joints[k, j])),
-                single(targets[k, j]),
-                single(poles[k, j]) if k % 3 else None,
-                k / 5 if k % 2 else 0.0,
-                k % 4 > 1,
-                k / 100 if k % 5 else 0.0,
-                stretch_max=1.1 if k % 7 > 4 else 1.0,
-            )
-            for j in range(rows)
-        ]
-        for k in range(30)
-    ]
-    assert_as_one_by_one(cases, solved(cases), solved)
-
-
 # Degenerate entries, and what is refused
-
-
-def test_degenerate_entries_do_no_harm_to_those_beside_them():
-    root = LEG[0]
-    calm = (0.3, -0.5, 0.8)
-    targets = [calm, root, (0.0, 0.0, 0.0), (0.0, 0.0, 9.0), (1e-9, 0.0, 2.0), (0.0, 0.0, 2.1), (9.0, 0.0, 1.0), calm]
-    poles = [(0.0, -3.0, 1.0), root, (0.0, 0.0, -5.0), (0.0, 0.0, 1.0), calm, calm, root, calm]
-    rows = [[Case(LEG, target, pole) for target, pole in zip(targets, poles, strict=True)] for _ in range(2)]
-    rows[1] = [replace(case, pole=None) for case in rows[1]]
-    assert_as_one_by_one(rows, batch(rows))
 
 
 @few

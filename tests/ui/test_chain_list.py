@@ -13,14 +13,7 @@ from ik_addon.ui.panels import chain_list
 from ik_addon.ui.panels import menus as properties_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
-from ..scenes import (
-    enter,
-    missed_world,
-    second_chain,
-    select_bones,
-    selected_bone_names,
-    walking_leg,
-)
+from ..scenes import enter, missed_world, second_chain, select_bones, selected_bone_names, walking_leg
 from .layouts import chain_panel, chains_panel, context, drawn
 
 
@@ -126,16 +119,6 @@ def test_many_more_problems_are_counted():
 # Going to a chain
 
 
-@pytest.mark.parametrize("extend", [False, True])
-@pytest.mark.parametrize("mode", ["POSE", "OBJECT"])
-def test_a_click_on_a_name_goes_to_the_chain(mode, extend):
-    rig = walking_leg()
-    enter(mode, rig.ob, "hips")
-    assert bpy.ops.analytic_ik.select_chain(tip="shin", extend=extend) == {"FINISHED"}
-    assert rig.ob.data.bones.active.name == "shin"
-    assert selected_bone_names(rig.ob) == (["hips", "shin"] if extend else ["shin"])
-
-
 @pytest.mark.parametrize("tip", ["", "nose", "hips"])
 def test_what_is_no_chain_cannot_be_gone_to(tip):
     rig = walking_leg()
@@ -182,15 +165,6 @@ def test_a_bone_belongs_to_the_chain_that_turns_or_carries_it():
     assert tip_of_chain(rig.tip) == rig.tip
 
 
-@pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
-def test_any_bone_of_a_chain_shows_it(bone):
-    shown = chain_panel(walking_leg(), bone)
-    assert next(label for label in shown.labels if label) == "shin"
-    assert "analytic_ik_target" in shown.properties
-    # What hangs on its end may begin a chain of its own.
-    assert ("analytic_ik.add" in shown.operators) is (bone == "foot")
-
-
 def test_a_click_on_a_chains_name_selects_it_and_switches_nothing():
     rig = walking_leg()
     for shown in (chain_panel(rig), chains_panel(rig), constraints_panel(rig)):
@@ -228,15 +202,6 @@ def test_the_button_of_a_limb_with_long_names_has_them_below(name, is_long):
     (button,) = [button for button in shown.buttons if button.operator == "analytic_ik.add"]
     assert button.text == (None if is_long else f"Add Analytic IK: thigh > {name}")
     assert f"thigh > {name}" in shown.text()
-
-
-def test_where_no_chain_is_all_beginnings_are_offered():
-    rig = leg()
-    rig.ob.pose.bones["foot"].constraints.new("IK")
-    shown = chain_panel(rig, "shin")
-    assert shown.operators == [*["analytic_ik.rig_legs"] * 2, "analytic_ik.add", "analytic_ik.adopt"]
-    assert shown.buttons[-1].all
-    assert not chain_panel(rig, "foot").buttons[-1].all
 
 
 def test_the_panels_read_from_top_to_bottom():

@@ -23,25 +23,16 @@ from ..scenes import (
     apart,
     curves_of,
     enter,
-    farthest_apart,
     go_to,
     key_fk,
     linked,
     missed_world,
-    played,
-    played_without_the_add_on,
     pose_of,
     second_chain,
     walking_leg,
     whole_state,
 )
-from ..troubles import (
-    CASES,
-    disabled_target,
-    fk_keys,
-    scale_unevenly,
-    shown_cure,
-)
+from ..troubles import CASES, disabled_target, fk_keys, scale_unevenly, shown_cure
 from .layouts import chain_panel, press
 
 by_case = pytest.mark.parametrize(
@@ -267,17 +258,6 @@ def test_only_the_bones_own_keys_are_muted():
     bpy.ops.analytic_ik.cure(kind="MUTE_KEYS", bone="shin")
     muted = {path for (path, _), curve in curves_of(rig.ob).items() if curve.mute}
     assert muted == {f'pose.bones["{name}"].rotation_quaternion' for name in ("thigh", "shin")}
-
-
-def test_keys_that_do_not_show_are_followed_rather_than_muted():
-    rig = walking_leg()
-    fk_keys(rig)
-    assert [cure[0] for cure in chain_panel(rig).cures()] == ["FOLLOW_MOTION", "MUTE_KEYS"]
-    frames = range(0, 15)
-    fk = played_without_the_add_on(rig.ob, frames)
-    bpy.ops.analytic_ik.cure(kind="FOLLOW_MOTION", bone="shin")
-    assert farthest_apart(fk, played(rig.ob, frames), 2.0) < 1e-4
-    assert chain_panel(rig).cures() == []
 
 
 def test_keys_under_controls_that_move_are_no_surprise():

@@ -29,19 +29,6 @@ def test_the_menu_holds_every_operator_that_one_begins_with():
     assert buttons.isdisjoint(shown)
 
 
-def test_the_entries_are_there_once_however_often_they_are_registered():
-    assert len(own_entries()) == 1
-    menus.add_entries()
-    assert len(own_entries()) == 1
-    menus.remove_entries()
-    try:
-        assert own_entries() == []
-        menus.remove_entries()
-    finally:
-        menus.add_entries()
-    assert len(own_entries()) == 1
-
-
 def test_entries_that_an_earlier_load_left_are_taken_off():
     def draw_entries(_menu, _context):
         pass

@@ -30,7 +30,7 @@ from ..scenes import (
     whole_state,
 )
 from ..travel.walkers import Walk, walker
-from .layouts import adopted, an_empty, nothing, with_blenders_ik
+from .layouts import adopted, with_blenders_ik
 
 pytestmark = pytest.mark.versions
 
@@ -383,38 +383,6 @@ def test_what_is_linked_is_told_before_anything_is_pressed(tmp_path):
             getattr(bpy.ops.analytic_ik, name)()
 
 
-def test_what_has_something_to_act_on_is_not_greyed_out():
-    rig = walking_leg()
-    enter("POSE", rig.ob, "shin")
-    rig.ob.pose.bones["foot"].constraints.new("IK")
-    rig.tip.analytic_ik_record_adopted = "{}"
-    rig.ob.pose.bones["hips"].analytic_ik_record_native = "{}"
-    assert all(
-        getattr(bpy.ops.analytic_ik, name).poll()
-        for name in {*LACKS, "rig_legs", "cure", "select_chain"} - {"back_to_live"}
-    )
-
-
-@pytest.mark.parametrize("scene", [nothing, an_empty])
-def test_without_an_armature_to_act_on_they_say_what_is_needed(scene):
-    scene()
-    said = r"no armature to work on. Make an armature, or a control of a chain, the active object"
-    for operator in OPTIONS:
-        with pytest.raises(RuntimeError, match=said):
-            getattr(bpy.ops.analytic_ik, operator)()
-
-
-@pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
-def test_they_run_in_object_mode_and_in_pose_mode(mode):
-    rig = walking_leg()
-    enter(mode, rig.ob, "shin")
-    assert bpy.ops.analytic_ik.check(frame_start=1, frame_end=3) == {"FINISHED"}
-    assert bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3, after="KEEP") == {"FINISHED"}
-    assert bpy.ops.analytic_ik.remove() == {"FINISHED"}
-    assert bpy.ops.analytic_ik.add() == {"FINISHED"}
-    assert rig.ob.mode == mode
-
-
 def test_without_a_range_the_scenes_own_is_baked():
     rig = walking_leg()
     scene = bpy.context.scene
@@ -425,30 +393,7 @@ def test_without_a_range_the_scenes_own_is_baked():
     assert len(curves_of(rig.ob)) == 8
 
 
-def test_they_say_what_they_did(capfd):
-    rig = walking_leg()
-    enter("POSE", rig.ob, "shin")
-    bpy.ops.analytic_ik.check(frame_start=1, frame_end=3)
-    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3, after="KEEP")
-    bpy.ops.analytic_ik.remove()
-    said = capfd.readouterr().out
-    assert "Checked 1 chain, frames 1-3\n" in said
-    assert "Baked 1 chain, frames 1-3\n" in said
-    assert "Removed the chain of shin" in said
-
-
 def test_in_edit_mode_it_is_said_to_leave_that():
     rig = leg()
     with editing(rig.ob), pytest.raises(RuntimeError, match=r"Armature 'leg' is in Edit Mode. Leave that first"):
         bpy.ops.analytic_ik.add()
-
-
-def test_bones_made_since_are_found():
-    rig = leg()
-    with editing(rig.ob) as edit_bones:
-        toe = edit_bones.new("toe")
-        toe.head, toe.tail = edit_bones["foot"].tail, (0.0, -0.7, 0.0)
-        toe.parent = edit_bones["foot"]
-    enter("POSE", rig.ob, "toe")
-    assert bpy.ops.analytic_ik.add() == {"FINISHED"}
-    assert rig.ob.pose.bones["toe"].analytic_ik_enabled

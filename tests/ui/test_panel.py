@@ -15,7 +15,7 @@ from ik_addon.ui.panels import menus as properties_panel
 from ik_addon.ui.panels import motion as bake_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
-from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg
+from ..scenes import enter, link_from_library, select, skin_of, walking_leg
 from ..troubles import PROBLEMS, WARNINGS, deleted_pole, too_many_bones, wrong_solver
 from .layouts import (
     Layout,
@@ -47,15 +47,6 @@ def test_the_chains_panel_says_what_is_wrong_with_it(problem):
     # And all that could be the cure is there to be changed.
     assert {"analytic_ik_target", "analytic_ik_chain_count"} <= set(shown.properties)
     assert problem is not wrong_solver or "analytic_ik_solver" in advanced_panel(rig).properties
-
-
-def test_two_chains_that_move_each_others_targets_are_told():
-    bones = [BoneSpec("a", (0, 0, 0), (0, 0, 1)), BoneSpec("b", (1, 0, 0), (1, 0, 1))]
-    ob = new_armature("pair", bones)
-    rig = Rig(ob, ["a"], Control(ob, "b"))
-    rig.enable()
-    Rig(ob, ["b"], Control(ob, "a")).enable()
-    assert "move each other's controls. Give one of them a target" in chain_panel(rig, "a").text()
 
 
 @pytest.mark.parametrize("warning", WARNINGS)
@@ -201,18 +192,6 @@ def test_the_bone_tab_shows_the_same():
     assert (shown.properties, shown.labels) == (expected.properties, expected.labels)
 
 
-def test_the_list_shows_every_chain():
-    rig = walking_leg()
-    second_chain(rig, "foot", 1)
-    rig.ob.pose.bones["hips"].analytic_ik_target = rig.target.ob
-    shown = chains_panel(rig)
-    assert [label for label in shown.labels if label] == ["hips", "Off", "shin", "foot"]
-    assert shown.operators == ["analytic_ik.select_chain"] * 3
-    assert [icon for icon in shown.icons if icon != "NONE"] == ["PAUSE", "CHECKMARK", "CHECKMARK"]
-    assert [button.tip for button in shown.buttons] == ["hips", "shin", "foot"]
-    assert shown.properties == ["analytic_ik_enabled"] * 3
-
-
 # Joint limits
 
 
@@ -227,16 +206,6 @@ def test_every_bone_shows_what_its_joint_may_do(bone):
     assert {f"{what}_{axis}" for what in ("lock_ik", "use_ik_limit") for axis in "xyz"} <= set(shown.properties)
     own = {"analytic_ik_use_min_bend", "analytic_ik_min_bend", "analytic_ik_use_cone", "analytic_ik_cone"}
     assert own <= set(shown.properties)
-
-
-def test_limits_that_leave_nothing_are_told_by_both_panels():
-    rig = walking_leg()
-    for axis in "xyz":
-        setattr(rig.tip, f"lock_ik_{axis}", True)
-    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.1
-    said = "Bone 'shin': the limits of bone 'shin': its max bend and its hinge leave it no angle. Widen one of them"
-    assert said in chain_panel(rig).text()
-    assert said in chains_panel(rig).text()
 
 
 @pytest.mark.parametrize("width", [1, 100, 300, 2000])
