@@ -161,19 +161,16 @@ def brought(
     low = above_all(clip, (falls - captured).clip(0.0), round(LOW_STEPS * walk.step))[:, None] * UP
     hips -= low
     heights = walk.sole.places(ankles, feet)[..., 2] - walk.sole.floors[:, None]
-    down = np.maximum(low[:, 2] - CROUCH * clip.size, 0.0)
-    lower = np.minimum(rooms_below(clip, heights, stands, options), down)[..., None] * UP
+    lower = np.minimum(rooms_below(clip, heights, stands, options), (low[:, 2] - CROUCH * clip.size).clip(0.0))
+    lower = lower[..., None] * UP
     swings = swung(clip, ankles - lower - hips, heights - lower[:, None, :, 2], stands, options) - lower
     ankles = ankles + swings
-    # Knees stay on their side of the leg, which turns as the body and the foot do in the mean.
-    lines, thighs = (applied(between, points - clip.hips) for points in (clip.ankles, clip.knees))
-    leaning = turns_between(directions(lines), directions(ankles - hips))
     # So do tighter bends, for knees.
     calm = max(share, eased(np.array(bend / BEND))) * max(0.0, walk.step / clip.fps - clip.calm_time)
     there = replace(
         clip,
         hips=hips,
-        knees=hips + applied(leaning, thighs),
+        knees=_knees(clip, between, hips, ankles),
         ankles=ankles,
         balls=balls + swings,
         feet=feet,
@@ -184,8 +181,13 @@ def brought(
     )
     # Not every loop closes on a path; one that does begins again when it did.
     there = replace(there, period=period_of(there) and period_of(clip))
-    body, *rest = ([(turns, shifts - low) for turns, shifts in own] for own in ([body], *bent))
-    return Brought(there, body[0], rest)
+    return Brought(there, (body[0], body[1] - low), [[(turn, move - low) for turn, move in own] for own in bent])
+
+
+def _knees(clip: LegMotion, between: np.ndarray, hips: np.ndarray, ankles: np.ndarray) -> np.ndarray:
+    """Knees (legs, T, 3) on their side of legs that turn as the body and the foot do in the mean, between."""
+    lines, thighs = (applied(between, points - clip.hips) for points in (clip.ankles, clip.knees))
+    return hips + applied(turns_between(directions(lines), directions(ankles - hips)), thighs)
 
 
 def _limits(clip: LegMotion, bends: np.ndarray) -> dict[str, np.ndarray]:

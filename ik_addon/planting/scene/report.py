@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ...rig.blender.file_memory import last, remember
-from ..feet.anchors import Anchors, stances_of
+from ..feet.anchors import Anchors, Lock, stances_of
 from ..feet.clip import LegMotion
 from ..feet.loops import period_of
 from ..feet.measures import compared, knee_jumps, new_pops, same_sole
@@ -34,29 +34,22 @@ def report_of(
     is_cyclic: bool,
     follows: float,
 ) -> dict:
-    """The report of a plan. captured: the clip. stage: as it was planted, on a path there. after: the legs as they are
-    solved now. path: figures of what it walks along. is_cyclic: it goes on beyond its keys. follows: how much the body
-    is to follow the feet."""
+    """The report of a plan. captured: the clip. stage: as planted, there on a path. after: the legs as solved now. path:
+    figures of it. is_cyclic: it goes on beyond its keys. follows: how much the body is to follow the feet."""
     before, ground, chains = stage.clip, stage.ground, []
     seen, shifts = ground.seen_from(after), _moves(stage, plan.shifts, follows)
     figures = compared(seen, stage.seen, same_sole(seen, stage.sole), plan.contacts, ground.heights)
-    pops = new_pops(captured, after)
-    if path:
-        pops = [sorted(own + far) for own, far in zip(pops, knee_jumps(captured, after), strict=True)]
-    for k, tip in enumerate(tips):
+    for k, (tip, pops) in enumerate(zip(tips, _pops(captured, after, path is not None), strict=True)):
         locks = [lock for lock in plan.locks if lock.leg == k]
         chains.append(
             {
                 "tip": tip.name,
                 "length": float(before.reaches[k]),
                 "steps": len(stances_of(Anchors(tuple(locks), ()))),
-                "contacts": [
-                    {"point": _POINTS[lock.point], "first": frames[lock.first], "last": frames[lock.last]}
-                    for lock in locks
-                ],
+                "contacts": [_contact(lock, frames) for lock in locks],
                 "slide_before": figures[k][0]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[k][1]["slide"] * float(before.reaches[k]),
-                "pop_frames": [[frames[row] for row in pop] for pop in pops[k]],
+                "pop_frames": [[frames[row] for row in pop] for pop in pops],
                 "before": figures[k][0],
                 "after": figures[k][1],
             }
@@ -76,6 +69,16 @@ def report_of(
         "path": path,
     }
     return remember("plant", report)
+
+
+def _contact(lock: Lock, frames: range) -> dict:
+    return {"point": _POINTS[lock.point], "first": frames[lock.first], "last": frames[lock.last]}
+
+
+def _pops(captured: LegMotion, after: LegMotion, jumps: bool) -> list[list[tuple[int, int]]]:
+    """Of each leg where its knee pops and did not, with jumps also where it jumps farther."""
+    far = knee_jumps(captured, after) if jumps else [[]] * after.leg_count
+    return [sorted(own + more) for own, more in zip(new_pops(captured, after), far, strict=True)]
 
 
 def _moves(stage: Stage, shifts: np.ndarray, follows: float) -> np.ndarray:
