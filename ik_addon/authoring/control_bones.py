@@ -455,7 +455,10 @@ def followed_bones_of(ob: bpy.types.Object) -> set[tuple[bpy.types.Object, str]]
 
 @contextmanager
 def new_bones_taken_back(*armatures: bpy.types.Object) -> Iterator[None]:
-    """Whatever is raised inside leaves no new bone, and no new bone collection, on these armature objects."""
+    """Whatever is raised inside leaves no new bone, and no new bone collection, on these armature objects.
+
+    Outside of what takes back the constraints that aim at them: Blender complains of these where it finds no bone.
+    """
     before = [(ob, {bone.name for bone in ob.data.bones}, CONTROL_BONES in ob.data.collections_all) for ob in armatures]
     try:
         yield

@@ -161,8 +161,8 @@ def add_chain(
     if as_bones:
         check_editable_bones(ob)
     with (
-        all_or_nothing([ob, *controls]),
         new_bones_taken_back(ob) if as_bones else nullcontext(),
+        all_or_nothing([ob, *controls]),
         nullcontext([]) if controls else bones_stay(context, tip) as moved,
     ):
         home = home_of(ob, context.scene)

@@ -36,7 +36,7 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure, as_bone
     if bone is None:
         raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=wanted.bone))
     check_changeable(ob)
-    with all_or_nothing([ob]):
+    with new_bones_taken_back(*[ob] * as_bones), all_or_nothing([ob]):
         make = MAKES_CONTROLS.get(wanted.kind)
         done = make(context, bone, as_bones) if make else CURES[wanted.kind](context, bone, wanted.name)
         # Nobody tells of a driver that went, or of a key that is silent now.
@@ -51,24 +51,23 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: boo
 
     as_bone: the target is a control bone, not an Empty.
     """
-    with new_bones_taken_back(*[tip.id_data] * as_bone):
-        target = new_control(context, tip, "target", as_bone)
-        for name in ("swivel", "flip", "foot_roll"):
-            tip.property_unset(f"analytic_ik_{name}")
-        tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
-        context.view_layer.update()
-        if tip.analytic_ik_use_rotation:
-            # The foot keeps how it stands against the new one.
-            tip.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
-            tip.analytic_ik_use_rotation = True
-        made = words_of(target)
-        pole = tip.analytic_ik_pole_target
-        if pole is not None and in_any_collection(pole):
-            try:
-                snap_targets(context, [tip])
-            except ChainError:
-                return messages.NEW_TARGET_WITHOUT_POLE(target=made)
-        return messages.NEW_TARGET(target=made)
+    target = new_control(context, tip, "target", as_bone)
+    for name in ("swivel", "flip", "foot_roll"):
+        tip.property_unset(f"analytic_ik_{name}")
+    tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
+    context.view_layer.update()
+    if tip.analytic_ik_use_rotation:
+        # The foot keeps how it stands against the new one.
+        tip.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
+        tip.analytic_ik_use_rotation = True
+    made = words_of(target)
+    pole = tip.analytic_ik_pole_target
+    if pole is not None and in_any_collection(pole):
+        try:
+            snap_targets(context, [tip])
+        except ChainError:
+            return messages.NEW_TARGET_WITHOUT_POLE(target=made)
+    return messages.NEW_TARGET(target=made)
 
 
 def _bring_back(role: str, control_of: Callable[[bpy.types.PoseBone], bpy.types.Object | None]) -> Callable[..., str]:

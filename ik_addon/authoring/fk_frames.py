@@ -156,7 +156,7 @@ class _FkPlane(NamedTuple):
 
     targets: (n, 3), of its end. knees, sides: (n, 3), a point of the plane in which it bends as a whole, and the unit
     vector from there to a pole. lengths: (n,), of the chain. roots, alongs: (n, 3), where it begins, and the unit
-    vector from there to its end. bulges: (n,), how far its inner joints lie to that side, all together.
+    vector from there to its end. bulges: (n,), how far its inner joints that tell lie to that side, all together.
     """
 
     targets: np.ndarray
@@ -176,8 +176,8 @@ class _FkPlane(NamedTuple):
         """How far from the middle of its way a pole has to be halfway from each row to the next, (n, 3); NaN where it
         may go straight. poles: (n, 3).
 
-        The side of a leg that passes through straight, or of a hind leg through an S, turns within a frame, and by how
-        much at its half the bulges tell: what bulges changes evenly.
+        The side of a leg that passes through straight turns within a frame, and by how much at its half the bulges
+        tell: what bulges changes evenly.
         """
         away = poles - self.roots
         ahead = (away * self.alongs).sum(axis=-1, keepdims=True) * self.alongs
@@ -219,7 +219,10 @@ def _fk_plane(joints: np.ndarray, hinges: np.ndarray, softness: np.ndarray) -> _
     # The knees of a longer chain lie beside the plane in which it bends as a whole.
     knee, normal = joints[:, 1] if joints.shape[1] > 2 else root, np.cross(side, along)
     knee = knee - normal * ((knee - root) * normal).sum(axis=-1, keepdims=True)
-    bulge = ((joints[:, 1:-1] - root[:, None]).sum(axis=1) * side).sum(axis=-1)
+    # Of three links the first joint tells the side.
+    bent = joints[:, :3] if joints.shape[1] == 4 else joints
+    bulge, line = (bent[:, 1:-1] - root[:, None]).sum(axis=1), _unit(bent[:, -1] - root)
+    bulge = ((bulge - line * (bulge * line).sum(axis=-1, keepdims=True)) * side).sum(axis=-1)
     return _FkPlane(target, knee, side, length, root, along, bulge)
 
 
@@ -235,10 +238,10 @@ def fk_goal(
         present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
         reaches[pole] = plane.pole_reach(present)
     pole_armature = knee + Vector(plane.sides[0]) * reaches[pole]
-    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
+    ends = [replace(end, standing=end.orientation(end.pose_armature)) for end in limb.ends]
     target_world, pole_world = placer.world_of(target), placer.world_of(pole)
     if ends:
-        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
+        turn = ends[0].standing @ limb.ends[0].standing.inverted()
         world = rotation_in(limb.world)
         target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
@@ -246,18 +249,36 @@ def fk_goal(
     return goal, {target: target_world, pole: pole_world}
 
 
-def key_controls(
-    samples: dict[Control, list[tuple[Raw, ...]]], frames: range, slopes: Mapping[Control, np.ndarray]
-) -> None:
-    """Key controls in their current actions. slopes: of locations, see `ControlTracks`."""
+Samples = dict[Control, list[tuple[Raw, ...]]]
+"""What the channels of controls hold at each frame."""
+Slopes = dict[Control, np.ndarray]
+"""How fast the locations (T, 2, 3) of controls arrive at each frame and leave it, from frame to frame of those keyed;
+NaN where they go straight."""
+
+
+def key_controls(samples: Samples, frames: range, slopes: Slopes) -> None:
+    """Key controls in their current actions."""
     by_object: dict[bpy.types.Object, list[BoneKeys]] = {}
-    for control, rows in samples.items():
-        keys = [keys_of(control.bone, mode, [row[k] for row in rows], frames) for k, mode in enumerate(control.modes)]
-        if control in slopes:
-            keys[0] = replace(keys[0], slopes=slopes[control] / np.diff(keys[0].frames).mean())
-        by_object.setdefault(control.ob, []).extend(keys)
+    for control in samples:
+        by_object.setdefault(control.ob, []).extend(control_keys(control, samples, slopes, frames, range(len(frames))))
     for ob, keys in by_object.items():
         write_keys(ob, keys, "CURRENT")
+
+
+def control_keys(
+    control: Control,
+    samples: Samples,
+    slopes: Slopes,
+    frames: range,
+    rows: Sequence[int] | np.ndarray,
+) -> list[BoneKeys]:
+    """Keys of a control in some rows of frames."""
+    times, step = [frames[row] for row in rows], float(np.ptp(key_times((0, frames.step))))
+    channels = zip(control.modes, zip(*(samples[control][row] for row in rows), strict=True), strict=True)
+    keys = [keys_of(control.bone, mode, raws, times) for mode, raws in channels]
+    if control in slopes:
+        keys[0] = replace(keys[0], slopes=slopes[control][rows] / step)
+    return keys
 
 
 def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) -> BoneKeys:
@@ -267,8 +288,6 @@ def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) ->
     return BoneKeys(bone, mode, times, np.array(numbers, np.float32), (float(times[0]), float(times[-1])))
 
 
-Samples = dict[Control, list[tuple[Raw, ...]]]
-"""What the channels of controls hold at each frame."""
 Chosen = Mapping[bpy.types.PoseBone, Sequence[Control]]
 """Target and pole of each tip."""
 
@@ -277,14 +296,13 @@ class ControlTracks(NamedTuple):
     """What the channels of targets and poles hold at each frame so that chains show their FK pose.
 
     missed, lengths: by tip, how far a joint is off at most, chain lengths, and how long the chain is, world units.
-    slopes: (n, 2, 3), of the locations of poles that do not go straight from each key to the next, by step, see
-    `BoneKeys`.
+    slopes: of poles that do not go straight from each key to the next.
     """
 
     samples: Samples
     missed: dict[str, float]
     lengths: dict[str, float]
-    slopes: dict[Control, np.ndarray]
+    slopes: Slopes
 
 
 def controls_over(context: bpy.types.Context, chosen: Chosen, frames: range) -> ControlTracks | None:

@@ -12,7 +12,7 @@ from ..bake.report import publish
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_objects
-from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, playing_clip, replaced_by
+from ..rig.blender.clips import Clip, baked_from, clip_in, clip_name, clips_of, is_in_place, playing_clip, replaced_by
 from ..rig.data.control_clips import controls_follow, partner, remove_partner, separate_controls
 from ..rig.data.export_stash import (
     bring_back,
@@ -103,8 +103,10 @@ def strips_not_followed(ob: bpy.types.Object) -> list[str]:
 
 
 def _sources(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Action]:
-    """The actions from which clips were made, and that are no clips themselves: exporters would show them beside."""
-    played, found = {clip.action for clip in clips_of(ob)}, []
+    """The actions from which clips were made, or that were baked from them before, and that are no clips themselves:
+    exporters would show them beside."""
+    played, actions = {clip.action for clip in clips_of(ob)}, {clip.action for clip in clips}
+    found = [action for action in bpy.data.actions if baked_from(action) in actions]
     for clip in clips:
         action = replaced_by(clip.action)
         while action is not None and action not in found:

@@ -287,11 +287,11 @@ def rig_limbs(
     left, rigged, moved = list(left_out), [], []
     keyed = follow_motion and _have_motion(ob, [name for limb in limbs for name in (*limb.bones, limb.end) if name])
     taken_back = new_bones_taken_back if as_bones else nullcontext
-    with all_or_nothing([ob]), taken_back(ob):
+    with taken_back(ob), all_or_nothing([ob]):
         for limb in _pairs_first(limbs):
             try:
                 tip = ob.pose.bones[limb.bones[-1]]
-                with all_or_nothing([ob]), taken_back(ob), bones_stay(context, tip) as seen:
+                with taken_back(ob), all_or_nothing([ob]), bones_stay(context, tip) as seen:
                     made = _rig(context, ob, limb, as_bones, knees_follow and not keyed)
             except ChainError as error:
                 left.append(LeftOut(limb.bones[-1], str(error)))

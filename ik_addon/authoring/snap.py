@@ -1,12 +1,11 @@
 """Between FK and IK: snap one to the other, in one clip or several, and switch without a jump."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
 import bpy
-import numpy as np
 
 from .. import messages
 from ..bake.clips import Chosen, clips_made
@@ -32,6 +31,8 @@ from .control_bones import new_bones_taken_back
 from .controls import new_control
 from .fk_frames import (
     BEND_SETTINGS,
+    Samples,
+    Slopes,
     are_carried,
     checked_controls,
     controls_in,
@@ -50,14 +51,14 @@ from .placing import Control, Placer, depth
 class Snapped:
     """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
 
-    lengths: of the chains of these tips, in world units. poles: the pole targets that were made. slopes: with which
-    the keys of pole targets lead around chains, see `ControlTracks`.
+    lengths: of the chains of these tips, in world units. poles: the pole targets that were made. slopes: see
+    `ControlTracks`.
     """
 
     missed: dict[str, float] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
     poles: list[Control] = field(default_factory=list)
-    slopes: dict[Control, np.ndarray] = field(default_factory=dict)
+    slopes: Slopes = field(default_factory=dict)
 
 
 def targets_snapped(
@@ -76,7 +77,7 @@ def targets_snapped(
     controls = checked_controls(tips, frames)
     changed = [tip.id_data for tip in tips] + [control.ob for own in controls.values() for control in own]
     growing = {tip.id_data for tip in tips} if as_bones else ()
-    with all_or_nothing(changed) as undo, new_bones_taken_back(*growing):
+    with new_bones_taken_back(*growing), all_or_nothing(changed) as undo:
         done = Snapped(poles=leave_to_poles(context, tips, controls, as_bones))
         undo.nothing_more_is_made()
         samples = yield from _snap_controls(context, tips, controls, frames, done)
@@ -118,9 +119,9 @@ def poles_snapped(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]
 
 def _keep(
     tips: Sequence[bpy.types.PoseBone],
-    samples: dict[Control, list[tuple[Raw, ...]]],
+    samples: Samples,
     frames: range | None,
-    slopes: Mapping[Control, np.ndarray],
+    slopes: Slopes,
 ) -> None:
     """Key controls where they were put; without frames they are there."""
     for ob in dict.fromkeys(tip.id_data for tip in tips):
@@ -156,7 +157,7 @@ def _snap_controls(
     frames: range | None,
     done: Snapped,
     clips: ClipTracks | None = None,
-) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
+) -> Steps[Samples]:
     """Put controls where they are wanted at each frame; returns what their channels hold there."""
     if frames is not None:
         together = clips if clips is not None and not are_carried(controls) else None
@@ -168,7 +169,7 @@ def _snap_controls(
             return samples
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
-    samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
+    samples: Samples = {control: [] for own in controls.values() for control in own}
     orders, in_order = KnownOrders(), sorted(samples, key=depth)
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
@@ -271,7 +272,7 @@ def targets_snapped_in_clips(
     controls = checked_controls(tips, range(0))
     objects = [ob, *(control.ob for own in controls.values() for control in own)]
     taken_back = new_bones_taken_back(*([ob] if as_bones else ()))
-    with all_or_nothing(objects, keys=True, actions=[clip.action for clip in named]), taken_back:
+    with taken_back, all_or_nothing(objects, keys=True, actions=[clip.action for clip in named]):
         poles = leave_to_poles(context, tips, controls, as_bones)
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
@@ -331,7 +332,7 @@ def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone],
     A chain without a pole gets one, an Empty or `as_bones` a control bone. Raises ChainError, with nothing changed.
     """
     growing = {tip.id_data for tip in tips} if as_bones else ()
-    with _switching(tips), new_bones_taken_back(*growing):
+    with new_bones_taken_back(*growing), _switching(tips):
         _hold_before(context, tips)
         # What is all IK stays where it is; of a blend the shown pose is what must not jump.
         moving = [tip for tip in tips if tip.analytic_ik_influence < 1.0]

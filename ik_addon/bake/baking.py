@@ -22,6 +22,7 @@ from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
 from ..solvers.vectors import finite_number
+from .certificate import APART
 from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .limb_keys import few_keys, without_still
@@ -251,8 +252,6 @@ _FRAMES = 20
 """How many frames are looked at."""
 _SECONDS = 0.5
 """How long a dialog may be late; what was seen by then counts."""
-_SHORT = 0.02
-"""Part of a chain's length by which it may be short unseen: captures have feet that lie apart from their shins."""
 
 
 def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> float:
@@ -290,7 +289,7 @@ def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
             # The bake itself says what is wrong with it.
             continue
         limb = posed.limb
-        short = posed.error_world > _SHORT * limb.chain.length * limb.world.median_scale
+        short = posed.error_world > APART * limb.chain.length * limb.world.median_scale
         if short and chain in chains and posed.outcome in (Outcome.TOO_FAR, Outcome.TOO_NEAR):
             return True
         tell(reader, posed)

@@ -27,6 +27,8 @@ TROUBLES = MISSES | BENDS
 UNSEEN = 1e-4
 """Part of a limb's length by which its tip may miss and still meets its target: no eye sees it."""
 
+APART = 0.02
+"""Part of a chain's length by which it may be short of its target in any capture: feet lie apart from their shins."""
 FOOT_FAULTS: dict[str, tuple[float, messages.Message]] = {
     "slide": (0.01, messages.FEET_SLIDE),
     "floating": (0.02, messages.FEET_FLOAT),
@@ -297,9 +299,14 @@ def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
     reasons = [(what, sum(kind in chain.ranges for chain in missing)) for kind, what in MISSES.items()]
     held = sum(not any(kind in chain.ranges for kind in MISSES) for chain in missing)
     reasons.append(("short by softness or influence", held))
+    far = max(chain.max_error / (chain.length or 1.0) for chain in missing)
+    is_gap = UNSEEN < far <= APART and all(
+        MISSES.keys() & chain.ranges.keys() == {"unreached_frames"} for chain in missing
+    )
+    as_captured = messages.AS_CAPTURED(part=far) if is_gap else ""
     if len(chains) == 1:
-        return False, messages.CHAIN_MISSES(why=" and ".join(what for what, count in reasons if count))
-    why = ", ".join(f"{count} {what}" for what, count in reasons if count).replace("its limits", "limits")
+        return False, messages.CHAIN_MISSES(why=" and ".join(what for what, count in reasons if count) + as_captured)
+    why = ", ".join(f"{count} {what}" for what, count in reasons if count).replace("its limits", "limits") + as_captured
     met = len(chains) - len(missing)
     if met == 1:
         return False, messages.ONE_MEETS(count=len(chains), why=why)

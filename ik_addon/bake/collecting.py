@@ -24,9 +24,9 @@ from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.posing import Channel, loans
 from ..rig.pose.reading import SceneReader
-from ..rig.pose.solving import ScenePass
+from ..rig.pose.solving import PlannedChain, ScenePass
 from ..rig.pose.track_reading import SeenPlaces, TrackReader, same_wishes
-from ..rig.pose.track_solving import PlannedChain, PoseTrack, Reading, errors_world, solve_each
+from ..rig.pose.track_solving import PoseTrack, Reading, errors_world, solve_each
 from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
 from .limb_keys import ShownChain
@@ -287,7 +287,7 @@ def _confirmed_at(
         except ChainError:
             continue
         for name, own in zip(names, asked, strict=True):
-            if same_wishes(readings[name].goal.at(k), own.wishes, chains[name].length):
+            if same_wishes(readings[name].goal.at(k), own.wishes, chains[name].chain.length):
                 confirmed[name] = readings[name]
     return confirmed
 

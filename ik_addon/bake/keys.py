@@ -280,7 +280,7 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     elif action == "COPY" and old is not None:
         new = old.copy()
         new.name = f"{old.name} {made}"
-        mark_made(new, old)
+        mark_made(new, old, made)
     else:
         # The current one, where there is none, is named as Blender names it.
         name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} {made}"

@@ -83,8 +83,8 @@ def _end_poses(posed: PosedLimb) -> Iterator[tuple[str, Matrix]]:
     limb = posed.limb
     above = limb.bones[-1].last_pose(posed.poses_armature[-1])
     for end, raw in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
-        above = end.reading.posed(quaternion_of(raw, end.reading.mode), above)
-        yield end.reading.name, above
+        above = end.posed(quaternion_of(raw, end.mode), above)
+        yield end.name, above
 
 
 def _apart(a: Matrix, b: Matrix) -> float:
@@ -294,8 +294,7 @@ def _checked(reader: ArmatureReader, tip: bpy.types.PoseBone) -> Shape:
     if limb.held is not None:
         evaluated = end_bone(reader.tip(tip.name))
         riding = [bone for bone in (evaluated, toe_of(evaluated) if rolls(tip) else None) if bone is not None]
-        tip_pose = limb.bones[-1].last_pose(limb.bones[-1].pose_armature)
-        foot, toe = [*reader.riding(riding, tip_pose), None][:2]
+        foot, toe = [*reader.riding(riding, limb.bones), None][:2]
     shape = shape_of(limb, foot, toe)
     check_bones(limb, shape)
     return shape

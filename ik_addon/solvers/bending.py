@@ -240,7 +240,8 @@ def _shape(chain: Chain) -> tuple[Vector | None, Vector | None]:
     """Where a chain points and where it bulges, as far as its joints tell; never both None.
 
     The bulge is the sum of the inner joints' distances from the line root to end. It is compared with what
-    the chain would bulge if it bent by one radian: below 1e-3 of that float32 joints hold only noise.
+    the chain would bulge if it bent by one radian: below 1e-3 of that float32 joints hold only noise. Three links
+    bulge as their first joint bends: of a hind leg, an S, the sum changes sides in a stride, and its knee does not.
     """
     root, end = chain.joints[0], chain.joints[-1]
     bulge, one_radian, before = Vector((0.0, 0.0, 0.0)), 0.0, 0.0
@@ -256,6 +257,11 @@ def _shape(chain: Chain) -> tuple[Vector | None, Vector | None]:
         return None, direction(bulge)
     else:
         along = chain.directions[0].copy()
+    if len(chain.directions) == 3:
+        first, second, _ = chain.directions
+        normal = across(first.cross(second), along)
+        if normal.length > STRAIGHT:
+            return along, direction(across(along.cross(normal), along))
     side = across(bulge, along)
     if side.length <= max(STRAIGHT * one_radian, ROUNDING * bulge.length):
         return along, None

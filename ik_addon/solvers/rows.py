@@ -57,7 +57,7 @@ class StartRows:
     joints: array (m, n, k + 1, 3) of points. hinges: array (m, n or 1, 3), the stated bend normals; NaN if none is.
     chains: those that had to be made, by chain and row.
     roots: the first joints, (3, m, n).
-    along, side: the bend frame, unit vectors (3, m, n): from root to end, and across it towards the inner joints.
+    along, side: the bend frame, unit vectors (3, m, n): from root to end, and across it to where the chain bulges.
     noise: distances (m, n) from the root below which float32 has no direction; endless where no row is regular.
     lengths, near, far: of the links, and the nearest and farthest that the links i, i + 1, … reach, (k, m, n).
     links: of two links the rotations from each with its bend normal to the coordinate axes, (2, 4, m, n); of any other
@@ -172,7 +172,7 @@ def start_rows(joints: np.ndarray, hinges: np.ndarray) -> StartRows:
         lengths = np.sqrt(np.add.reduce(links * links, axis=1))
         directions = links / lengths[:, None]
         near, far = _reach(lengths)
-        along, side, regular = _frames(at, lengths, components_first(hinges))
+        along, side, regular = _frames(at, lengths, components_first(hinges), directions)
         starts = StartRows(
             joints, hinges, {}, at[0], along, side, np.maximum(ROUNDING * far[0], SMALL), lengths, near, far, directions
         )
@@ -181,10 +181,13 @@ def start_rows(joints: np.ndarray, hinges: np.ndarray) -> StartRows:
         return replace(starts, links=_unrolled(directions, cross(side, along))) if starts.count == 2 else starts
 
 
-def _frames(at: np.ndarray, lengths: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _frames(
+    at: np.ndarray, lengths: np.ndarray, hinges: np.ndarray, directions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The bend frames (3, m, n), along and side, and where they are regular, (m, n).
 
-    at: the joints, (k + 1, 3, m, n). lengths: of the links, (k, m, n). hinges: (3, m, n or 1).
+    at: the joints, (k + 1, 3, m, n). lengths, directions: of the links, (k, m, n) and (k, 3, m, n). hinges: (3, m, n or
+    1).
     """
     total = np.add.reduce(lengths)
     to_end = at[-1] - at[0]
@@ -203,9 +206,18 @@ def _frames(at: np.ndarray, lengths: np.ndarray, hinges: np.ndarray) -> tuple[np
         off_hinge, size = length(normal), length(hinges)
         straight &= (off_hinge > OFF_HINGE * size) & (size <= LARGEST)
         np.copyto(side, cross(along, normal / off_hinge), where=straight)
+    unsure = False
+    if len(lengths) == 3:
+        # See `bending._shape`.
+        normal = cross(directions[0], directions[1])
+        normal -= along * dot(normal, along)
+        size = length(normal)
+        first, unsure = size > 2.0 * STRAIGHT, (size > 0.5 * STRAIGHT) & (size <= 2.0 * STRAIGHT)
+        np.copyto(side, cross(along, normal / size), where=first)
+        bent |= first
     # With NaN no comparison is true.
     regular = (bent | straight) & (away > 2.0 * ROUNDING * total) & (total > SMALL)
-    regular &= np.minimum.reduce(lengths) > 2.0 * SHORT * total
+    regular &= (np.minimum.reduce(lengths) > 2.0 * SHORT * total) & np.logical_not(unsure)
     regular &= np.abs(at).max(axis=(0, 1)) <= LARGEST
     return along, side, regular
 

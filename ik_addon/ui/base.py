@@ -239,6 +239,8 @@ _EDGES, _BUTTON = 52.0, 34.0
 """Points that the margins of a panel and the tabs take, and those of a button beside its text: an icon and edges."""
 _NARROWEST = 90.0
 """Points that a line has at least, however narrow the sidebar is."""
+ICON_WIDE = "OOO"
+"""A text about as wide as a button with an icon alone."""
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
@@ -249,6 +251,12 @@ def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, senten
     column.scale_y = 0.8
     for k, line in enumerate(lines_of(sentence, width, measure)):
         column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
+
+
+def common_start(names: Iterable[str]) -> str:
+    """With what importers begin the names of all these clips: that of the armature and "|"; "" if they differ."""
+    starts = {name.partition("|")[0] for name in names}
+    return f"{starts.pop()}|" if len(starts) == 1 else ""
 
 
 def closed_panel(layout: bpy.types.UILayout, name: str, title: str) -> bpy.types.UILayout | None:

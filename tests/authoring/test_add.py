@@ -85,16 +85,6 @@ def test_an_s_whose_bends_cancel_does_not_move(bend, with_pole):
     assert_moves_nothing(paw, with_pole=with_pole)
 
 
-def test_zero_bones_means_up_to_the_root():
-    rig = leg()
-    before = pose_of(rig.ob)
-    tip = add(rig.ob, "shin", chain_count=0)
-    assert tip.analytic_ik_chain_count == 0
-    assert apart(pose_of(rig.ob), before, 2.0) < EXACT
-    tip.analytic_ik_target.location.y += 0.3
-    assert pose_of(rig.ob)["hips"] != before["hips"]
-
-
 def test_what_is_set_up():
     rig = leg()
     tip = add(rig.ob, "shin", solver="CIRCLE")

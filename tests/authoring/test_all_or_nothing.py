@@ -19,13 +19,14 @@ from ik_addon.authoring.knees import limit_knees
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_pose, snap_targets
 from ik_addon.bake import bake, chains_of
+from ik_addon.rig.data.undoing import all_or_nothing
 from ik_addon.rig.status.problems import Cure
 from ik_addon.solvers import ChainError
 
 from ..helpers.everything import differences, everything
 from ..rig.keys import key
 from ..rig.rigs import Rig, leg, update
-from ..scenes import go_to, key_fk, second_chain, select, walking_leg
+from ..scenes import action_state, curve_bags, go_to, key_fk, second_chain, select, walking_leg
 from .skeletons import FAMILIES, armature_of
 
 PACKAGE = Path(sys.modules[adopt.__module__.partition(".")[0]].__file__).parent
@@ -253,7 +254,8 @@ def test_what_fails_at_any_line_leaves_nothing_behind(name, capfd):
         left = differences(before, everything())
         if left:
             found[f"{place[0]}:{place[1]} ({hit})"] = left[:5]
-    capfd.readouterr()
+    # So Blender complains of a constraint whose bone went first.
+    assert "Failed to add relation" not in capfd.readouterr().err
     assert not found
 
 
@@ -282,3 +284,28 @@ def check_nothing_is_left_over() -> None:
     for collection in bpy.data.collections:
         assert collection.objects
         assert set(collection.objects) <= followed
+
+
+def test_an_action_that_is_brought_back_stays_the_same_data_block():
+    """So references of scripts to it last: before Blender 5.0, and where slots came, its copy takes its place."""
+    rig = walking_leg()
+    key_fk(rig)
+    action = rig.ob.animation_data.action
+    action["own"] = 3
+    [bag] = curve_bags(action).values()
+    bag.fcurves[0].modifiers.new("NOISE")
+    before, groups = action_state(action), [group.name for group in bag.groups]
+    with pytest.raises(PlantedError), all_or_nothing([rig.ob], keys=True):
+        bag.fcurves.remove(bag.fcurves[2])
+        bag.fcurves[0].keyframe_points.insert(2.5, 7.0)
+        bag.fcurves.new("location", index=1)
+        action["own"], action["other"], action.analytic_ik_corrections = 4, 5, "{}"
+        raise PlantedError
+    now = rig.ob.animation_data.action
+    assert action_state(now) == before
+    [bag] = curve_bags(now).values()
+    assert [group.name for group in bag.groups] == groups
+    assert dict(now.items()) == {"own": 3}
+    assert not now.analytic_ik_corrections
+    if bpy.app.version >= (5, 0, 0):
+        assert now == action

@@ -11,7 +11,7 @@ from ik_addon.authoring import rigging
 from ik_addon.authoring.selection import is_tip
 
 from ..rig.keys import fcurves, push_down
-from ..rig.rigs import new_empty, update
+from ..rig.rigs import update
 from ..scenes import (
     action_state,
     curves_of,
@@ -140,21 +140,6 @@ def test_a_leg_without_keys_is_carried_by_a_body_that_has_them():
     go_to(4)
     bpy.ops.analytic_ik.rig_legs()
     assert_no_bone_moved(ob, before, played(ob, FRAMES))
-
-
-def test_an_armature_that_an_object_carries_is_followed_in_the_world():
-    ob = in_motion()
-    above = new_empty("above")
-    ob.parent = above
-    for frame in (1, 21):
-        above.location, above.rotation_euler = (0.1 * frame, 0.0, 1.0), (0.0, 0.0, 0.05 * frame)
-        above.keyframe_insert("location", frame=frame)
-        above.keyframe_insert("rotation_euler", frame=frame)
-    frames = range(FRAMES[0], 23)
-    before = played_without_the_add_on(ob, frames)
-    go_to(4)
-    bpy.ops.analytic_ik.rig_legs()
-    assert_no_bone_moved(ob, before, played(ob, frames))
 
 
 # Where it does nothing

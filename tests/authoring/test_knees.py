@@ -271,12 +271,3 @@ def test_a_range_that_is_none_is_refused(options, said):
     with pytest.raises(RuntimeError, match=said):
         bpy.ops.analytic_ik.limit_knees(**options)
     assert state() == before
-
-
-def test_a_bone_that_is_no_tip_is_refused():
-    rig = make_leg(7)
-    enter("POSE", rig.ob, "shin")
-    before = state()
-    with pytest.raises(RuntimeError, match=r"no selected bone belongs to a chain. Select a bone"):
-        bpy.ops.analytic_ik.limit_knees()
-    assert state() == before

@@ -8,13 +8,11 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from ik_addon.authoring.finding.limbs import find_limbs
 from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.status.problems import warnings_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
-from ..scenes import EXACT, enter, missed_world, select, whole_state
-from .skeletons import FAMILIES, armature_of
+from ..scenes import EXACT, enter, missed_world, whole_state
 
 
 def constrain(rig: Rig, bone: str, kind: str, **settings: object) -> bpy.types.Constraint:
@@ -175,17 +173,3 @@ def test_a_chain_below_rigifys_constraints_is_off_and_live_without_them():
     update()
     assert live_tips(rig.ob) == ["shin"]
     assert missed_world(rig) < EXACT * 2.0
-
-
-def test_legs_that_something_moves_are_left_out_and_the_others_rigged(capfd):
-    ob = armature_of(FAMILIES[0].bones())
-    found = [limb for limb in find_limbs(ob.data.bones, False).limbs if limb.kind == "LEG"]
-    constraint = ob.pose.bones[found[0].bones[0]].constraints.new("COPY_ROTATION")
-    constraint.target, constraint.subtarget = ob, ob.data.bones[0].name
-    update()
-    select(ob)
-    assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
-    said = capfd.readouterr().out
-    assert f"Left out '{found[0].bones[-1]}': bone '{found[0].bones[0]}' follows '{ob.data.bones[0].name}'" in said
-    tips = [bone.name for bone in ob.pose.bones if bone.analytic_ik_enabled]
-    assert tips == [limb.bones[-1] for limb in found[1:]]

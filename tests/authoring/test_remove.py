@@ -4,7 +4,7 @@ import bpy
 import pytest
 
 from ..rig.rigs import Rig, leg, pose_values, random_rig, reachable_point, update
-from ..scenes import EXACT, apart, bone_state, enter, go_to, pose_of, second_chain, select_bones
+from ..scenes import EXACT, apart, bone_state, enter, go_to, pose_of, second_chain
 
 pytestmark = pytest.mark.versions
 
@@ -98,26 +98,3 @@ def test_all_selected_tips_are_freed_and_no_other():
     assert (rig.tip.analytic_ik_enabled, foot.analytic_ik_enabled) == (True, False)
     remove(rig, "shin", "foot")
     assert rig.tip.analytic_ik_target is None
-
-
-def test_where_none_is_selected_the_active_bone_counts():
-    rig = leg()
-    rig.enable()
-    enter("OBJECT", rig.ob, "shin")
-    select_bones(rig.ob)
-    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
-    bpy.ops.analytic_ik.remove()
-    assert not rig.tip.analytic_ik_enabled
-
-
-def test_a_chain_that_is_switched_off_or_broken_can_be_removed_too():
-    rig = leg()
-    rig.enable()
-    rig.tip.analytic_ik_enabled = False
-    remove(rig)
-    assert rig.tip.analytic_ik_target is None
-    rig.enable()
-    rig.tip.analytic_ik_chain_count = 9
-    update()
-    remove(rig)
-    assert not rig.tip.analytic_ik_enabled

@@ -218,13 +218,3 @@ def test_selected_bones_without_a_leg_are_refused_with_the_cure():
 def test_legs_that_have_a_chain_are_left_alone():
     rigged(FAMILIES[0])
     refused("the limbs that were found have chains already. To rig them again, remove their chains first")
-
-
-def test_legs_rigged_one_after_another_share_a_collection():
-    ob = armature_of(FAMILIES[0].bones())
-    select(ob)
-    for leg in legs_of(FAMILIES[0]):
-        select_bones(ob, leg.bones[0])
-        bpy.ops.analytic_ik.rig_legs()
-    assert [collection.name for collection in bpy.data.collections] == [f"{ob.name} controls"]
-    assert len(bpy.data.collections[0].objects) == 4

@@ -38,7 +38,6 @@ from ..scenes import (
     action_state,
     angle_between,
     apart,
-    chain_below_chain,
     curve_state,
     curves_of,
     enter,
@@ -168,29 +167,6 @@ def control_of_kind(kind: str) -> tuple[Rig, bpy.types.Object | bpy.types.PoseBo
     return rig, other.pose.bones["hold"]
 
 
-@pytest.mark.parametrize("follows", [False, True])
-def test_a_pole_that_is_parented_to_the_target(follows):
-    rig = footed_leg()
-    rig.pole = Control(new_empty("pole", (0.0, -2.0, 1.0)))
-    rig.pole.ob.parent = rig.target.ob
-    rig.target.ob.rotation_euler = (0.3, 0.2, 0.1)
-    update()
-    rig.enable()
-    set_on(rig, use_rotation=follows)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-
-
-def test_a_target_that_is_parented_to_the_pole():
-    rig = footed_leg()
-    rig.pole = Control(new_empty("pole", (0.0, -2.0, 1.0)))
-    rig.target.ob.parent = rig.pole.ob
-    update()
-    rig.enable()
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-
-
 @pytest.mark.parametrize("reach", ["CLAMP", "HOLD"])
 @pytest.mark.parametrize("bend", [0.3, 0.08])
 def test_a_soft_chain_near_extension_is_pulled_far_enough(bend, reach):
@@ -211,34 +187,6 @@ def test_a_soft_chain_that_stretches_arrives_and_says_how_far_its_knee_is_off(ca
     to_targets(rig)
     assert (rig.joints()[-1] - ankle).length < EXACT * LENGTH
     assert "off its FK pose" in capfd.readouterr().out
-
-
-@pytest.mark.parametrize("seed", range(200, 215))
-def test_a_straight_limb_stays_straight(seed):
-    rig = random_rig(seed, straight="FK")
-    rig.place_target(reachable_point(rig))
-    rig.enable()
-    fk = fk_pose(rig)
-    to_targets(rig)
-    # The square root of rounding.
-    assert apart(limb_pose(rig), fk, length_of(rig)) < 3e-3
-    assert (rig.joints()[-1] - fk[rig.bones[-1]] @ Vector((0.0, rig.tip.bone.length, 0.0))).length < 2e-5 * length_of(
-        rig
-    )
-
-
-@pytest.mark.parametrize("seed", range(300, 308))
-def test_a_chain_on_a_chain_is_snapped_with_it(seed):
-    upper, lower = chain_below_chain(seed)
-    for rig in (upper, lower):
-        rig.target.ob.animation_data_clear()
-    for rig in (upper, lower):
-        set_on(rig, enabled=False)
-    fk = pose_of(upper.ob)
-    for rig in (upper, lower):
-        set_on(rig, enabled=True)
-    snap_targets(bpy.context, [lower.tip, upper.tip])
-    assert apart(pose_of(upper.ob), fk, length_of(upper) + length_of(lower)) < EXACT
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
@@ -277,28 +225,6 @@ def test_a_roll_goes_back_to_zero():
     pose_anew(rig, 0.5)
     assert_snaps(rig)
     assert rig.tip.analytic_ik_foot_roll == 0.0
-
-
-def test_a_chain_that_is_switched_off_is_snapped_for_when_it_is_on():
-    rig = footed_leg()
-    rig.enable()
-    pose_anew(rig, 0.8)
-    set_on(rig, enabled=False)
-    fk = limb_pose(rig)
-    to_targets(rig)
-    assert apart(limb_pose(rig), fk, LENGTH) < EXACT
-    set_on(rig, enabled=True)
-    assert apart(limb_pose(rig), fk, LENGTH) < EXACT
-
-
-def test_influence_is_left_alone():
-    rig = footed_leg()
-    rig.enable(influence=0.3)
-    pose_anew(rig, 0.8)
-    assert_snaps(rig)
-    assert rig.tip.analytic_ik_influence == pytest.approx(0.3)
-    set_on(rig, influence=1.0)
-    assert apart(limb_pose(rig), fk_pose(rig), LENGTH) < EXACT
 
 
 # FK to IK, over a range
@@ -567,26 +493,6 @@ def test_the_solved_pose_becomes_the_fk_pose(seed):
     assert apart(limb_pose(rig), solved, length) < 2 * EXACT
     set_on(rig, influence=1.0, enabled=False)
     assert apart(limb_pose(rig), solved, length) < 2 * EXACT
-
-
-def test_it_is_the_pose_at_full_influence():
-    rig = footed_leg()
-    rig.target.place((0.3, -0.5, 0.6))
-    rig.enable()
-    solved = limb_pose(rig)
-    set_on(rig, influence=0.2)
-    to_pose(rig)
-    assert apart(limb_pose(rig), solved, LENGTH) < EXACT
-    assert rig.tip.analytic_ik_influence == pytest.approx(0.2)
-
-
-def test_both_chains_become_fk_where_one_hangs_on_the_other():
-    upper, lower = chain_below_chain(303)
-    solved = pose_of(upper.ob)
-    snap_pose(bpy.context, [lower.tip, upper.tip])
-    for rig in (upper, lower):
-        set_on(rig, influence=0.0)
-    assert apart(pose_of(upper.ob), solved, length_of(upper) + length_of(lower)) < EXACT
 
 
 def test_over_a_range_the_limb_is_keyed_and_nothing_else():

@@ -30,6 +30,12 @@ TARGETS = [
     ([entry("a"), entry("b", frames=0)], True, "The chain meets its target"),
     ([entry(frames=0)], False, "No chain was on"),
     ([entry(unreached_frames=[[3, 4]])], False, "The chain is out of reach"),
+    ([entry(unreached_frames=[[3, 4]], max_error=0.1)], False, "The chain is out of reach"),
+    (
+        [entry("a", unreached_frames=[[3, 4]], max_error=0.02), entry("b", unreached_frames=[[5, 6]])],
+        False,
+        "0 of 2 chains meet their targets, 2 out of reach by at most 1.0%: captured feet may lie apart from shins",
+    ),
     ([entry(limited_frames=[[3, 4]])], False, "The chain is kept off by its limits"),
     ([entry(max_error=0.1)], False, "The chain is short by softness or influence"),
     ([entry(max_error=1e-6, max_lag=1e-6)], False, "The chain is short by softness or influence"),

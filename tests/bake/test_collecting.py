@@ -153,37 +153,12 @@ def test_a_hidden_target_is_where_it_would_be_if_it_were_shown(name, how):
     assert_plays_as(rig, expected)
 
 
-@pytest.mark.some(4)
-@pytest.mark.parametrize("how", HIDDEN)
-@pytest.mark.parametrize("name", ["a_carrier_held_by_another", "a_carrier_that_turns"])
-def test_a_hidden_parent_of_a_target_is_where_it_would_be_if_it_were_shown(name, how):
-    expected = where_shown(name)
-    rig = made(name)
-    hide(rig.target.ob.parent, how)
-    baked(rig)
-    assert_plays_as(rig, expected)
-
-
 def test_a_target_that_is_in_no_scene_is_refused():
     rig = walking_leg()
     bpy.context.scene.collection.objects.unlink(rig.target.ob)
     update()
     with pytest.raises(ChainError):
         baked(rig)
-
-
-@pytest.mark.parametrize(
-    "name", ["nothing", "a_target_held_by_another", "a_constrained_control_bone_of_another_armature"]
-)
-def test_a_target_that_is_hidden_at_some_frames(name):
-    expected = where_shown(name)
-    rig = made(name)
-    for frame, hidden in ((1, False), (4, True), (9, False)):
-        rig.target.ob.hide_viewport = hidden
-        rig.target.ob.keyframe_insert("hide_viewport", frame=frame)
-    go_to(1)
-    baked(rig)
-    assert_plays_as(rig, expected)
 
 
 @pytest.mark.parametrize("how", ["in viewports", "by the eye"])

@@ -154,17 +154,6 @@ BONES = pytest.mark.parametrize("bones", [2, 3, 7])
 NOTHING: dict[str, list[int]] = {kind: [] for kind in KINDS}
 
 
-@pytest.mark.some(3)
-@BOTH_WAYS
-@pytest.mark.parametrize(
-    ("settings", "aligned"), [({}, [1, 2]), ({"influence": 0.5}, [1, 2]), ({"influence": 0.0}, [])]
-)
-def test_a_pole_that_nothing_follows_is_in_nobodys_way(settings, aligned, steady):
-    rig = planar_leg(steady=steady, **settings)
-    play(rig.pole, {1: (0.0, 0.0, -3.0)})
-    assert flags(rig, range(1, 3))["aligned_frames"] == aligned
-
-
 @BOTH_WAYS
 def test_a_leg_that_holds_its_pose_out_of_reach_does_not_follow_its_pole(steady):
     rig = planar_leg(steady=steady, reach="HOLD")

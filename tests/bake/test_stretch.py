@@ -1,18 +1,16 @@
 """A stretching chain is baked with the scales of its bones and of those on its end, and of no others."""
 
 from math import cos, sin
-from random import Random
 
 import bpy
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
 from ik_addon.bake import bake, chains_of
 from ik_addon.solvers import ChainError
 
 from ..helpers.empty import empty_scene
-from ..helpers.stretching import SCALE_KEYS, add_end_bones, scale_animated_rig, scales, two_in_line
-from ..rig.keys import key
+from ..helpers.stretching import SCALE_KEYS, scale_animated_rig, two_in_line
 from ..rig.rigs import Rig, leg, matrix_difference, update
 from ..scenes import (
     EXACT,
@@ -139,28 +137,6 @@ def test_where_nothing_stretches_no_scale_is_keyed(settings):
     assert not any(scale_curves(rig.ob, bone.name) for bone in rig.ob.pose.bones)
 
 
-@pytest.mark.parametrize("after", AFTER)
-def test_a_chain_that_stretches_outside_the_range_only_keeps_its_fk_scale(after):
-    rig = reaching_leg()
-    go_to(12)
-    assert scales(rig.ob)["thigh"] != (1.0, 1.0, 1.0)
-    bake(bpy.context, chains_of([rig.ob]), range(1, 3), after=after)
-    assert not any(scale_curves(rig.ob, bone.name) for bone in rig.ob.pose.bones)
-    rig.tip.analytic_ik_enabled = False
-    update()
-    assert set(scales(rig.ob).values()) == {(1.0, 1.0, 1.0)}
-
-
-def test_reach_that_is_keyed_is_baked_too():
-    rig = reaching_leg()
-    key(rig.tip, "analytic_ik_reach", ["CLAMP", "STRETCH", "CLAMP", "STRETCH"])
-    go_to(1)
-    assert rig.tip.analytic_ik_reach == "CLAMP"
-    slide(rig.target.ob, (0.0, 0.1, -0.6), (0.3, 0.2, -1.0))
-    assert_plays_as_live(rig, range(1, 14), "COPY", "MUTE")
-    assert scale_curves(rig.ob, "thigh")
-
-
 # Tolerance
 
 
@@ -262,13 +238,3 @@ def test_a_driven_scale_that_no_chain_sets_is_none_of_its_concern(bone, reach):
     drive_scale(rig, bone)
     update()
     bake(bpy.context, chains_of([rig.ob]), range(1, 4))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_end_bones_of_any_kind(seed):
-    rig = reaching_leg()
-    rig.random = Random(seed)
-    add_end_bones(rig, 3)
-    go_to(1)
-    assert_plays_as_live(rig, range(1, 13), "COPY", "MUTE")
-    assert isinstance(rig.ob.pose.bones["end 0"].matrix, Matrix)

@@ -7,10 +7,9 @@ from ik_addon.bake import bake, chains_of
 from ik_addon.solvers import ChainError
 
 from ..rig.keys import key, push_down
-from ..rig.rigs import Rig, update
+from ..rig.rigs import Rig
 from ..scenes import (
     EXACT,
-    enter,
     farthest_apart,
     go_to,
     key_fk,
@@ -51,17 +50,6 @@ def test_what_would_switch_a_chain_on_again_is_refused_by_name(switch, after):
         bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", after)
     assert whole_state() == before
     bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", "KEEP")
-
-
-def test_remove_refuses_a_driven_switch_and_changes_nothing():
-    rig = walking_leg()
-    switch_by_driver(rig)
-    enter("POSE", rig.ob, "shin")
-    update()
-    before = whole_state()
-    with pytest.raises(RuntimeError, match="Bone 'shin': a driver enables its chain"):
-        bpy.ops.analytic_ik.remove()
-    assert whole_state() == before
 
 
 def test_armatures_that_share_an_action_are_not_baked_into_it_together():

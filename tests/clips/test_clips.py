@@ -106,7 +106,7 @@ def test_every_clip_is_carried_to_the_controls(as_bones, strips):
 def test_a_clip_from_which_another_was_made_is_carried_too(as_bones):
     ob = new_character()
     before, (source, made, *_) = all_shown(ob), AMOUNTS
-    mark_made(bpy.data.actions[made], bpy.data.actions[source])
+    mark_made(bpy.data.actions[made], bpy.data.actions[source], "planted")
     show(ob, made)
     assert source not in names_of(ob)
     assert sorted(rig_legs(bpy.context, ob, as_bones=as_bones).followed.clips) == sorted(AMOUNTS)
@@ -393,7 +393,7 @@ def test_an_action_that_is_deleted_is_the_source_of_none(undone):
     source = ob.animation_data.action
     made = source.copy()
     made.use_fake_user, ob.animation_data.action = True, made
-    mark_made(made, source)
+    mark_made(made, source, "planted")
     mark_source(made, source, "planted")
     if undone:
         bpy.ops.ed.undo_push(message="made")

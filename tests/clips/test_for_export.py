@@ -6,6 +6,9 @@ import pytest
 
 from ik_addon.authoring.for_export import back_to_live, bake_clips_for_export
 from ik_addon.authoring.rigging import rig_legs
+from ik_addon.bake import chains_of
+from ik_addon.bake.clips import bake_clips
+from ik_addon.rig.blender.animation import all_fcurves, bone_of_path
 from ik_addon.rig.blender.clips import clip_name, clips_of
 from ik_addon.solvers import ChainError
 
@@ -298,6 +301,32 @@ def test_a_clip_that_another_one_was_made_of_is_exported_beside_it():
     assert {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)} == {"walk", "walk in place"}
     back_to_live(ob)
     assert {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)} == names
+
+
+@as_bones
+def test_what_was_baked_before_is_no_clip_beside_the_one_that_plays(as_bones):
+    ob = rigged_character(as_bones)
+    show(ob, "walk")
+    chains = chains_of([ob])
+    bake_clips(bpy.context, chains, "COPY", clips="CURRENT", frames=FRAMES)
+    assert ob.animation_data.action.name == "walk baked"
+    # Back to what was baked, as if nothing had been.
+    show(ob, "walk")
+    for chain in chains:
+        ob.pose.bones[chain.tip].analytic_ik_enabled = True
+    update()
+    report = bake_clips_for_export(bpy.context, ob)
+    assert sorted(entry["clip"] for entry in report["files"]) == sorted(AMOUNTS)
+    # Exporters of all actions do not see it either.
+    assert "walk baked" not in moving_actions()
+    back_to_live(ob)
+    assert all(not curve.data_path.startswith("analytic_ik") for curve in all_fcurves(bpy.data.actions["walk baked"]))
+
+
+def moving_actions() -> set[str]:
+    """The names of actions that move bones."""
+    moved = (action for action in bpy.data.actions if any(bone_of_path(c.data_path)[0] for c in all_fcurves(action)))
+    return {action.name for action in moved}
 
 
 def test_planted_clips_are_exported_under_the_names_of_their_captures():

@@ -1,5 +1,7 @@
 """Grab as an operator: in Pose Mode, by bone and place; only FK channels, controls of chains, and keys change."""
 
+from itertools import product
+
 import bpy
 import numpy as np
 import pytest
@@ -221,3 +223,20 @@ def said_of_no_bone(ob):
 def test_it_needs_pose_mode(ob):
     bpy.ops.object.mode_set(mode="OBJECT")
     assert not bpy.ops.analytic_ik.grab.poll() and not bpy.ops.analytic_ik.pin.poll()
+
+
+def test_skin_of_the_head_stays_above_the_ground_that_feet_stand_on(ob):
+    mesh = bpy.data.meshes.new("helmet")
+    mesh.from_pydata([Vector(corner) * 0.3 for corner in product((-1.0, 1.0), repeat=3)], [], [])
+    helmet = bpy.data.objects.new("helmet", mesh)
+    bpy.context.scene.collection.objects.link(helmet)
+    helmet.parent, helmet.parent_type, helmet.parent_bone = ob, "BONE", "head"
+    update()
+    start = head_of(ob, "chest")
+    api.grab(ob, "chest", start + Vector((0.0, -0.9, -2.0)))
+    update()
+    shown = helmet.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    heights = [(shown.matrix_world @ vertex.co).z for vertex in shown.data.vertices]
+    ground = min(head_of(ob, f"{name}.{side}").z for name in ("foot", "toe") for side in "LR")
+    assert min(heights) > ground - 1e-5
+    assert min(heights) < start.z / 2.0

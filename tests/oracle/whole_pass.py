@@ -15,7 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon import messages
 from ik_addon.rig.blender.armatures import posed_armatures
-from ik_addon.rig.blender.rotations import Raw, pose_matrix, quaternion_of, raw_of, rotation_in
+from ik_addon.rig.blender.rotations import LOCATION, Raw, pose_matrix, quaternion_of, raw_of, rotation_in
 from ik_addon.rig.data.relation import place_of
 from ik_addon.rig.data.settings import Settings, body_settings_of, goal_values, settings_of
 from ik_addon.rig.model.foot import end_bones, heel_and_axis, rolled
@@ -689,7 +689,7 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> None:
     """
     pose_bone = reader.tip(name)
     settings, bone = body_settings_of(pose_bone), pose_bone.bone
-    parent_pose, location = reader.parent_pose(pose_bone), reader.fk.location(name)
+    parent_pose, location = reader.parent_pose(pose_bone), reader.fk.numbers(name, LOCATION)
     mode, rotation = reader.fk.rotation(name)
     turn, scale = quaternion_of(rotation, mode), reader.scale_of(pose_bone)
 

@@ -10,6 +10,7 @@ from ik_addon.planting.feet.clip import UP, turns_by
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import ADDED_SPEED, Options
+from ik_addon.planting.feet.paths import captured_sides
 from ik_addon.planting.feet.planning import body_shifts, plan
 
 from . import clips
@@ -448,3 +449,21 @@ def test_clips_of_a_few_frames_are_planned(frame_count):
     short = replace(clip, **{name: getattr(clip, name)[:, 40 : 40 + frame_count] for name in names})
     planned = plan(short, Options(), ground=ground_of("level", short))
     assert planned.ankles.shape == (2, frame_count, 3) and np.isfinite(planned.ankles).all()
+
+
+@pytest.mark.parametrize("source", ["clean", "huge", "four legs"])
+def test_legs_that_bend_to_the_back_are_planned_as_mirror_images(source):
+    """The elbows of front legs, while these are straight too."""
+    clip = SOURCES[source]()
+    along = clip.ankles - clip.hips
+    straighter = clip.hips + along * (0.999999 * clip.reaches[:, None] / np.linalg.norm(along, axis=2))[..., None]
+    # Straight for a quarter of each second.
+    clip = replace(clip, ankles=np.where((np.arange(clip.frame_count) % 60 < 15)[:, None], straighter, clip.ankles))
+    clip = clips.with_knees(clip)
+    along = (clip.ankles - clip.hips) / np.linalg.norm(clip.ankles - clip.hips, axis=2, keepdims=True)
+    ways = clip.knees - clip.hips
+    aside = ways - along * (ways * along).sum(axis=2, keepdims=True)
+    back = replace(clip, knees=clip.knees - 2.0 * aside)
+    one, other = (captured_sides(each, sole_of(clip)) for each in (clip, back))
+    assert np.abs(one + other).max() <= 1e-9
+    assert (one * aside).sum(axis=2).min() > 0.0

@@ -13,6 +13,7 @@ from ik_addon.planting import last_report, plant
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import motion as panel
 
@@ -69,9 +70,16 @@ def test_the_panel_says_what_was_done(capfd):
     assert re.search(r"Body 'hips' moves by [\d.]+ [cm]?m \(\d+\.\d%\)", shown.text())
     assert re.search(r"slide [\d.]+ [cm]?m \(\d+\.\d%\) → 0 m", shown.text())
     move(ob, 10)
-    assert "As planted, without corrections" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    # A row of it is broken where it does not fit, not cut.
+    wide, narrow = (drawn(panel.ANALYTIC_IK_PT_planting, width) for width in (900, 160))
+    assert "As planted, without corrections" in wide.text()
+    [row] = [label for label in wide.labels if "frame 10 (" in label]
+    assert row in narrow.text()
+    assert row not in narrow.labels
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
-    assert is_shown(panel.ANALYTIC_IK_PT_planting)
+    # As after a file is opened.
+    file_memory.forget()
+    assert "Press Check to see how far feet slide" in drawn(panel.ANALYTIC_IK_PT_planting).text()
     assert [tip.name for tip in leg_tips(ob)] == ["shin.L", "shin.R"]
 
 

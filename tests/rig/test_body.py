@@ -48,16 +48,6 @@ def test_all_limbs_reach(legs, direction, world):
     assert moved > 5
 
 
-@pytest.mark.parametrize("size", [0.01, 100.0])
-def test_all_limbs_reach_whatever_the_armatures_unit(size):
-    creature = Creature(size=size)
-    for distance in (0.3, 0.6, 0.601, 0.8, 0.6, 0.0):
-        creature.step("L", (0, -distance, 0))
-        update()
-        assert creature.missed() < ALL_REACH
-    assert creature.body().length == pytest.approx(Creature().body().length, abs=1e-5)
-
-
 def test_it_stays_where_all_reach_with_something_to_spare():
     creature = Creature()
     for leg in creature.legs:
@@ -397,31 +387,6 @@ def test_a_body_within_a_body_follows_its_own_limbs():
     assert creature.missed() < ALL_REACH and creature.body().length > 0.1
 
 
-def test_a_target_that_another_chain_carries_is_followed_in_the_frame():
-    creature = Creature()
-    other, goal = new_machine(), bpy.data.objects["goal"]
-    foot = creature.targets["L"]
-    foot.parent, foot.parent_type, foot.parent_bone = other, "BONE", "hand"
-    foot.location = (0, 0, 0)
-    for place in ((1.0, 0, 0.4), (1.1, -0.4, 0.2), (0.9, 0.3, 0.1)):
-        goal.location = place
-        update()
-        assert creature.missed() < ALL_REACH
-
-
-def test_a_chain_on_a_bone_between_moves_with_it():
-    """A tail on the spine, whose target is in the world, and a head whose target hangs on the hips."""
-    creature = Creature()
-    creature.ob.pose.bones["spine"].rotation_mode = "QUATERNION"
-    goal = new_empty("look", (0.0, -1.0, 2.5))
-    make_chain(creature.ob.pose.bones["spine"], Control(goal), chain_count=1)
-    creature.step("L", (0, -0.9, 0))
-    update()
-    spine = evaluated_copy(creature.ob).pose.bones["spine"]
-    assert (spine.tail - spine.head).normalized().angle((goal.location - spine.head).normalized()) < radians(0.05)
-    assert creature.missed() < ALL_REACH
-
-
 # Baked and snapped
 
 
@@ -477,17 +442,6 @@ def test_snapped_to_ik_and_switched_to_fk_it_stays():
     update()
     assert differ(matrices(creature.ob), pose) < 1e-5
     assert creature.hips.location.length > 0.1
-
-
-def test_snapped_over_frames_it_plays_as_it_did():
-    creature, frames = walked(Creature(), keyed_hips=False), range(1, 12)
-    poses = {frame: pose_at(creature, frame) for frame in frames}
-    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
-    snap.snap_pose(bpy.context, tips, frames)
-    creature.hips.analytic_ik_body_influence = 0.0
-    for tip in tips:
-        tip.analytic_ik_enabled = False
-    assert worst_difference(creature, frames, poses) < 1e-5
 
 
 def test_its_targets_are_snapped_to_its_fk_pose():

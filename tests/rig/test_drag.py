@@ -9,7 +9,7 @@ from mathutils import Matrix
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose import solving
-from ik_addon.rig.pose.solving import ReadyChain
+from ik_addon.rig.pose.solving import PlannedChain
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..scenes import go_to, select
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.versions
 def solved(monkeypatch):
     """The tips of the chains that are solved from now on."""
     tips = []
-    solve_limb, solve_steady = solving.solve_limb, ReadyChain.solve
+    solve_limb, solve_steady = solving.solve_limb, PlannedChain.solve
 
     def counting(limb):
         tips.append((limb.tip, round(limb.world.translation.x)))
@@ -34,7 +34,7 @@ def solved(monkeypatch):
         return solve_steady(chain, wishes)
 
     monkeypatch.setattr(solving, "solve_limb", counting)
-    monkeypatch.setattr(ReadyChain, "solve", counting_steady)
+    monkeypatch.setattr(PlannedChain, "solve", counting_steady)
     return tips
 
 

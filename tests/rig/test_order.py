@@ -78,17 +78,6 @@ def test_chains_that_move_each_others_targets_are_refused_by_name():
     assert missed(ob, "c") < 1e-5
 
 
-@pytest.mark.parametrize("broken", LIMBS)
-def test_a_broken_chain_is_left_out_and_the_others_go_on(broken):
-    ob = stack()
-    ob.pose.bones[f"{broken} lower"].analytic_ik_target = None
-    update()
-    assert errors(ob).keys() == {f"{broken} lower"}
-    assert all(missed(ob, limb) < 1e-5 for limb in LIMBS if limb != broken)
-    bones = evaluated_copy(ob).pose.bones
-    assert tuple(bones[f"{broken} lower"].rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
-
-
 def test_a_chain_that_breaks_by_a_key_leaves_the_others_exact_in_that_frame():
     ob = stack()
     key(ob.pose.bones["a lower"], "analytic_ik_enabled", [True, False, True, False])

@@ -14,17 +14,14 @@ from ..helpers.feet import animated_foot
 from ..helpers.stretching import SCALE_KEYS, scale_animated_rig
 from ..scenes import go_to, without_handlers
 from ..troubles import no_target, target_deleted_by_operator, target_removed_from_the_file, too_many_bones
-from .keys import FK_KEYS, FRAMES, animated_rig, fcurves, key
+from .keys import FK_KEYS, FRAMES, animated_rig, fcurves
 from .rigs import (
     ROTATION_MODES,
-    Control,
     Rig,
     evaluated_copy,
     fk_values,
     leg,
-    make_chain,
     matrix_difference,
-    new_empty,
     orientation,
     pose_values,
     random_rig,
@@ -211,21 +208,6 @@ def test_a_chain_that_ends_gives_its_bones_their_fk_pose_back(end, frame_change)
         update()
     assert pose_values(rig.ob) == fk
     assert rig.joints()[-1].length < SAME
-
-
-def test_a_chain_below_one_that_is_switched_off_by_a_key_stays_on_its_target():
-    rig = leg()
-    toe = rig.ob.pose.bones["foot"]
-    rig.enable()
-    make_chain(toe, Control(new_empty("toe target", (0.1, -0.2, 0.3))), chain_count=1)
-    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
-    poses = {}
-    for frame in (1, 5, 9, 13, 5, 1, 13, 9):
-        pose = pose_at(rig.ob, frame)
-        assert difference(pose, poses.setdefault(frame, pose)) < SAME
-        direction = toe.tail - toe.head
-        assert (bpy.data.objects["toe target"].location - toe.head).cross(direction).length < 1e-5
-    assert difference(poses[5], poses[13]) < SAME
 
 
 def test_a_muted_driver_takes_no_part():

@@ -14,7 +14,6 @@ from ..helpers.empty import empty_scene
 from ..helpers.stretching import FK_SCALES, add_end_bones, beyond, scaled_leg, scales, two_in_line
 from ..scenes import enter, go_to, pose_of, without_handlers
 from ..troubles import too_many_bones
-from .keys import key
 from .rigs import (
     INHERIT_SCALE,
     BoneSpec,
@@ -23,7 +22,6 @@ from .rigs import (
     editing,
     evaluated_copy,
     leg,
-    make_chain,
     matrix_difference,
     new_armature,
     new_empty,
@@ -219,32 +217,6 @@ def test_ending_one_of_two_leaves_the_other_as_if_it_had_been_alone(seed, end, w
     assert scales(chains[0].ob) == fk
 
 
-def test_a_bone_between_two_chains_rides_on_the_stretched_one():
-    """The second chain hangs on a bone below the first's end bone, whose scale changes in the same pass."""
-    upper, lower = two_in_line()
-    lower.tip.analytic_ik_enabled = False
-    last = Rig(upper.ob, ["bone 4", "bone 5"], Control(new_empty("last goal", (0.6, 1.2, 5.6))))
-    last.enable()
-    for z in (3.0, 2.4, 1.0, 3.3):
-        upper.target.place((0.5, 0.3, z))
-        bones = evaluated_copy(upper.ob).pose.bones
-        last.target.place(bones["bone 4"].head + Vector((0.3, 0.4, 0.9)))
-        upper.target.place((0.5, 0.3, z + 0.05))
-        last.target.place(last.to_world(last.joints()[0]) + Vector((0.2, 0.5, 1.0)))
-        upper.target.place((0.5, 0.32, z))
-        assert last.missed() < EXACT
-
-
-def test_a_chain_that_loses_its_place_to_another_gives_the_one_on_its_end_nothing():
-    """In the same update: what is still written of it is on its way out."""
-    upper, lower = two_in_line()
-    goal = Control(new_empty("third goal", (0.1, 0.1, 2.0)))
-    make_chain(upper.ob.pose.bones["bone 0"], goal, chain_count=1)
-    update()
-    assert tuple(upper.ob.pose.bones["bone 0"].scale) == pytest.approx((0.9,) * 3, abs=0.3)
-    assert lower.missed() < EXACT
-
-
 def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
     """A chain of one bone stretches; its end bone keeps its size; what hangs on that is not on the end of a chain."""
     bones = [BoneSpec(f"bone {k}", (0.0, 0.1 * k, k), (0.0, 0.1 * k + 0.1, k + 1.0)) for k in range(4)]
@@ -276,19 +248,6 @@ def test_a_target_on_an_end_bone_with_a_constraint_is_followed_in_the_same_updat
     for z in (-0.3, -1.0, -0.1, -0.6):
         rig.target.place((0.0, 0.0, z))
         assert follower.missed() < EXACT
-
-
-def test_an_armature_that_rides_on_an_end_bone_is_followed_in_the_same_frame():
-    rig, rider = leg(), leg("rider")
-    rider.ob.parent, rider.ob.parent_type, rider.ob.parent_bone = rig.ob, "BONE", "foot"
-    rider.ob.scale = (0.2, 0.2, 0.2)
-    rider.target.place((0.0, -0.2, -0.8))
-    rig.enable(reach="STRETCH")
-    rider.enable(reach="STRETCH", stretch_max=5.0)
-    key(rig.target.ob, "location", [(0.0, 0.0, 0.5), (0.0, 0.2, -0.5), (0.0, -0.2, 0.3), (0.1, 0.3, -0.9)])
-    for frame in (1, 5, 9, 13, 7, 2, 11):
-        go_to(frame)
-        assert rider.missed() < EXACT
 
 
 # Taking it off

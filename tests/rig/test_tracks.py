@@ -17,8 +17,9 @@ from ik_addon.rig.model.limb_model import joints_of, posed
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.planned import asked_now
 from ik_addon.rig.pose.reading import SceneReader
+from ik_addon.rig.pose.solving import PlannedChain
 from ik_addon.rig.pose.track_reading import TrackReader
-from ik_addon.rig.pose.track_solving import PlannedChain, Reading, channel_values, solve_tracks
+from ik_addon.rig.pose.track_solving import Reading, channel_values, solve_tracks
 
 from ..helpers.feet import follow, footed_leg, turn_target
 from ..helpers.places import places_now
@@ -92,7 +93,7 @@ def worst_of(rig: Rig) -> dict[str, float] | None:
     chain = plan.planned().get(ChainName(rig.ob.name_full, rig.tip.name))
     if chain is None or plan.reasons(scene)[ChainName(rig.ob.name_full, rig.tip.name)]:
         return None
-    own, size = [(rig.ob, chain)], chain.length
+    own, size = [(rig.ob, chain)], chain.chain.length
     many = TrackReader(Sampler(FRAMES), len(FRAMES)).readings(own)[0]
     if not isinstance(many, Reading):
         return None
@@ -149,7 +150,7 @@ def test_without_arrays_it_is_the_pose_of_one_row():
         rig.place_target(root + random.uniform(0.5, 1.3) * sum(rig.lengths()) * Vector((0.6, 0.0, -0.8)))
         update()
         chain = live.plan_of(bpy.context).planned().get(ChainName(rig.ob.name_full, rig.tip.name))
-        assert chain is not None and chain.ready is not None, live.plan_of(bpy.context).unsteady
+        assert chain is not None and chain.model.is_still, live.plan_of(bpy.context).unsteady
         reading = seen_now(rig, chain)
         in_arrays = channel_values([reading], solve_tracks([reading]))[1][0]
         reader = SceneReader(bpy.context.evaluated_depsgraph_get()).armature(rig.ob)

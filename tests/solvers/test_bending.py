@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ik_addon.solvers import SOLVERS, Chain, Goal, Outcome, solve
-from ik_addon.solvers.bending import is_straight
+from ik_addon.solvers.bending import is_straight, start_frame
 
 from .strategies import (
     AXES,
@@ -43,6 +43,18 @@ few = settings(max_examples=12)
 
 def calm_case(data, solver, with_pole=True):
     return data.draw(calm_cases(link_counts(solver, most=6), with_pole))
+
+
+@few
+@given(units, reals(0.05, 1.2), reals(0.0, 1.5), reals(0.3, 1.0))
+def test_three_links_bend_to_the_side_of_their_first_joint(normal, first, second, length):
+    """A leg with a knee and a hock: however far the hock bends the other way, and with it the most of the joints."""
+    along = some_perpendicular(normal)
+    lower = turned(about(normal, first), along)
+    last = turned(about(normal, -second), lower)
+    joints = [ORIGIN, along, plus(along, lower), plus(plus(along, lower), times(last, length))]
+    frame = start_frame(Chain(joints))
+    assert dist(frame.normal, normal) <= 1e-5 / first
 
 
 @every_closed_form

@@ -289,6 +289,11 @@ def test_the_dialog_offers_the_other_clips_of_the_armature():
     spare.keyframe_insert("location")
     select(ob)
     assert travel._that_may_follow(None, bpy.context, "") == ["next"]
+    for action in (bpy.data.actions["next"], ob.animation_data.action):
+        action.name = f"Armature|{action.name}"
+    # Blender would show it split at the "|".
+    assert travel._that_may_follow(None, bpy.context, "") == ["next"]
+    assert bpy.ops.analytic_ik.join_clips(clip="next") == {"FINISHED"}
 
 
 def test_what_cannot_be_joined_is_refused():

@@ -148,6 +148,17 @@ def test_twenty_clips_have_rows_for_the_worst_and_a_panel_for_the_rest():
     assert "The chain is out of reach" in shown.text()
 
 
+def test_names_that_begin_with_that_of_the_armature_are_told_apart():
+    ob = new_character(["walk"])
+    with_report(ob, *(clip_entry(f"CharacterArmature|{name}", entry()) for name in ("walk", "run")))
+    enter("POSE", ob, "spine")
+    buttons = {button.text: button.clip for button in certificate_panel().buttons if getattr(button, "clip", "")}
+    assert {name: buttons[name] for name in ("walk", "run")} == {
+        "walk": "CharacterArmature|walk",
+        "run": "CharacterArmature|run",
+    }
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -41,19 +41,6 @@ def test_with_a_control_active_its_chain_is_shown(which):
         assert is_shown(kind)
 
 
-def test_operators_work_on_the_chain_of_the_control():
-    rig = with_pole()
-    select(rig.target.ob)
-    assert chosen_tips(bpy.context, rig.ob) == [rig.tip]
-    bpy.ops.analytic_ik.swivel(angle=0.3)
-    assert rig.tip.analytic_ik_swivel == pytest.approx(0.3)
-    bpy.ops.analytic_ik.check(frame_start=1, frame_end=3)
-    assert rig.ob.analytic_ik_report
-    bpy.ops.analytic_ik.remove()
-    assert not rig.tip.analytic_ik_enabled
-    assert focus(bpy.context).armature is None
-
-
 def test_a_control_bone_of_another_armature_shows_the_chain_in_pose_mode():
     rig = with_control_bone()
     other = rig.target.ob

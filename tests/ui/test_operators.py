@@ -397,14 +397,3 @@ def test_in_edit_mode_it_is_said_to_leave_that():
     rig = leg()
     with editing(rig.ob), pytest.raises(RuntimeError, match=r"Armature 'leg' is in Edit Mode. Leave that first"):
         bpy.ops.analytic_ik.add()
-
-
-def test_bones_made_since_are_found():
-    rig = leg()
-    with editing(rig.ob) as edit_bones:
-        toe = edit_bones.new("toe")
-        toe.head, toe.tail = edit_bones["foot"].tail, (0.0, -0.7, 0.0)
-        toe.parent = edit_bones["foot"]
-    enter("POSE", rig.ob, "toe")
-    assert bpy.ops.analytic_ik.add() == {"FINISHED"}
-    assert rig.ob.pose.bones["toe"].analytic_ik_enabled

@@ -222,16 +222,6 @@ def shown(mode: str) -> set[str]:
     return {one.tip for chains in reading.shown_chains(mode, depsgraph()).chains.values() for one in chains}
 
 
-@pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
-def test_a_selected_bone_shows_its_chain(bone):
-    rig = walking_leg()
-    enter("POSE", rig.ob, bone)
-    assert shown("SELECTED") == {"shin"}
-    enter("POSE", rig.ob, "hips")
-    assert shown("SELECTED") == set()
-    assert shown("ALL") == {"shin"}
-
-
 def test_a_pinned_chain_is_shown_in_any_mode_but_edit_mode():
     rig = walking_leg()
     select(new_empty("other"))

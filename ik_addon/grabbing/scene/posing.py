@@ -35,6 +35,7 @@ class GrabSession(GrabBody):
             raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
         self.ob, self._depsgraph = ob, context.evaluated_depsgraph_get()
         super().__init__(ob, self._depsgraph)
+        self.body.skins = self.skins(ob)
         self._standing = self.standing(ob, self.body.bones.heads, self.body.bones.tails)
         # What stood in channels that were written, those of bones, and of the controls of chains.
         self._before: dict[tuple[Control, str], Raw] = {}

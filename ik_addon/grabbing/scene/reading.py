@@ -10,8 +10,9 @@ from mathutils import Vector
 
 from ... import messages
 from ...authoring.finding.limbs import FoundLimb, find_limbs
+from ...planting.scene.skin import skins_of_bones
 from ...rig.blender.dependencies import carriers, movers_of
-from ...rig.blender.rotations import are_even, array_of, quaternion_of, raw_values, turns_in
+from ...rig.blender.rotations import array_of, quaternion_of, raw_values, turns_in
 from ...rig.data.settings import pin_of
 from ...rig.model.limb import known_bones, limits_of
 from ...rig.model.order import live_tips
@@ -24,8 +25,8 @@ from ..solving.row import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
 
 _HEAD = re.compile(r"(?<![a-z])(head|kopf|cabeza|tete|testa)(?![a-z]*track|[a-z]*top)")
-_NOISE = 1e-3
-"""Slack of `are_even`: clips come with scale that is uneven by a ten thousandth."""
+_UNEVEN = 0.05
+"""Part by which the axes of a bone's scale may differ: clips of stretched limbs differ by 3 %."""
 _APART = 1e-3
 """By which a pose may differ from what its channels make, in matrix elements, lengths in those of its own bones."""
 
@@ -66,6 +67,20 @@ class GrabBody:
             self._drags |= whole | dict.fromkeys(own.bones[lower:], Drag("JOINT", k))
             self._drags |= dict.fromkeys((limb.joint, own.toe), Drag("LIMB", k))
         self._drags.pop(-1, None)
+
+    def skins(self, ob: bpy.types.Object) -> dict[int, np.ndarray]:
+        """The outermost points (n, 3) of the skin of trunk, neck and head, with all that is on it, in armature space in
+        the pose before."""
+        body, bones = self.body, self.body.bones
+        neck = body.neck.links if body.neck else ()
+        owners = {self.names[bone]: bone for bone in (*body.line, *neck)}
+        if neck:
+            on_head = (bone for bone in range(len(self.names)) if neck[-1] in bones.above(bone))
+            owners |= {self.names[bone]: neck[-1] for bone in on_head}
+        skins = skins_of_bones(ob, {name: self.names[bone] for name, bone in owners.items()})
+        found = {owners[name]: points for name, points in skins.items()}
+        posed = {bone: bones.poses[bone] @ np.linalg.inv(bones.at_rest[bone]) for bone in found}
+        return {bone: points @ posed[bone][:3, :3].T + posed[bone][:3, 3] for bone, points in found.items()}
 
     def joint_bone(self, k: int) -> str:
         """The bone at the end of a limb, which has its pin."""
@@ -128,9 +143,7 @@ class GrabBody:
     def is_sheared(self, ob: bpy.types.Object) -> bool:
         """Whether legs are sheared, by bones in or above them that are scaled unevenly: then nothing can be grabbed."""
         legs = [limb.links[-1] for limb in self.body.limbs if limb.is_lower]
-        above = {bone for leg in legs for bone in [*self.body.bones.above(leg)][1:]}
-        sizes = (ob.pose.bones[self.names[bone]].scale for bone in above)
-        return any(max(size) - min(size) > _NOISE * max(map(abs, size)) for size in sizes)
+        return any(_shears(above) for leg in legs for above in ob.pose.bones[self.names[leg]].parent_recursive)
 
     def drag_of(self, bone: str, look: bool = False) -> Drag:
         """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. look: to
@@ -161,11 +174,14 @@ class GrabBody:
                 far[:, 3] = 0.0
             if far.max() > _APART:
                 raise ChainError(messages.GRAB_NOT_BY_CHANNELS(bone=pose_bone.name))
-            mirrored = np.diag((*[np.sign(np.linalg.det(frame[:3, :3]))] * 3, 1.0))
-            if not are_even((frame @ mirrored)[None], _NOISE):
-                above = pose_bone.parent_recursive or [pose_bone]
-                uneven = max(above, key=lambda each: max(each.scale) - min(each.scale))
+            if uneven := next(filter(_shears, pose_bone.parent_recursive), None):
                 raise ChainError(messages.GRAB_UNEVEN(bone=uneven.name))
+
+
+def _shears(bone: bpy.types.PoseBone) -> bool:
+    """Whether a bone shears those below it by so much that their ends would not be brought where they belong."""
+    sizes = [*map(abs, bone.scale)]
+    return min(sizes) <= (1.0 - _UNEVEN) * max(sizes)
 
 
 def _rides_on(tip: bpy.types.PoseBone, bones: Collection[str]) -> bool:

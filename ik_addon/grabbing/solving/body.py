@@ -30,12 +30,13 @@ class Body:
     the first bone that has no parent. chest: the line leads there from the hips. limbs, neck: its `rows` by their
     numbers. size: the reach of the longest limb. depth: from the middle of the hips to a hip joint. forward, facing: to
     where its feet and its head point. lifts: how much higher than the lowest one the foot of each leg is, seen from
-    rest, by the legs' numbers.
+    rest, by the legs' numbers. skins: outermost points (n, 3) of the skin of bones of the line and the neck.
     """
 
     def __init__(self, bones: Skeleton, found: Sequence[FoundParts], heads: Sequence[int]) -> None:
         """heads: bones that are named so."""
         self.bones = bones
+        self.skins: dict[int, np.ndarray] = {}
         at_rest = [point(head) for head in bones.at_rest[:, :3, 3]]
         carriers = [(limb, bones.parents[limb.bones[0]]) for limb in found]
         self.hips = bones.common([bone for _, bone in carriers]) if found else bones.parents.index(-1)

@@ -35,8 +35,10 @@ _MASS, _HANG = 0.6, 0.6
 _RIM = 0.07
 """Of the body's size: so near to where what is dragged is missed the hips come along to it."""
 _PASSES = 2
-_MET = 1e-11
-"""Of the body's size: what is held and missed by less is held."""
+_MET, _ROUNDING = 1e-11, 1e-6
+"""Of the body's size: what is held and missed by less is held; by less than the second is off what is not sheared."""
+_CORRECTIONS = 10
+"""Of a limb that is sheared: each leaves a tenth or less of what its end is off."""
 
 
 class Drag(NamedTuple):
@@ -314,14 +316,20 @@ class _Step:
 
     def _floor(self, line: Sequence[g.Move]) -> list[Shell]:
         """The shifts with which what was above the ground, on which held feet stand, stays there: trunk, neck and head,
-        each as deep below its joints as hips are wide. The ball is so large that it is almost flat."""
+        each as deep below its joints as hips are wide, and their skin. The ball is so large that it is almost flat."""
         body, up, heads = self.body, self.body.bones.up, self.body.bones.heads
         feet = [limb.soles for limb in map(body.limbs.__getitem__, self.placed) if limb.found.kind == "LEG"]
-        above = [body.trunk.top, *(body.neck.points if body.neck and NECK not in self.ends else ())]
+        neck = body.neck if NECK not in self.ends else None
+        above = [body.trunk.top, *(neck.points if neck else ())]
         parts = [*zip(line, (heads[bone] for bone in body.line), strict=True), *((line[-1], at) for at in above)]
         ground = min((g.dot(heads[bone], up) for soles in feet for bone in soles), default=inf)
         high = ((g.dot(at, up) - ground, g.dot(g.moved(move, at), up) - ground) for move, at in parts)
         rises = [min(body.depth, before / 2.0) - now for before, now in high if before > 0.0]
+        of_skins = dict(zip(body.line, line, strict=True)) | dict.fromkeys(neck.links if neck else (), line[-1])
+        for bone in of_skins.keys() & body.skins.keys() if rises else ():
+            turn, shift = of_skins[bone]
+            before, now = ((body.skins[bone] @ way).min() for way in (up, g.rotate(g.inverse(turn), up)))
+            rises.append(float(min(before - ground, 0.0) - (now + g.dot(shift, up) - ground)))
         far = _BESIDE * body.size
         return [(g.mul(up, far + max(rises)), far, 0.0)] if rises else []
 
@@ -395,19 +403,25 @@ class _Step:
         """The pose, with its channels; ends of limbs that Blender's matrices bring elsewhere are brought back."""
         body, moves, channels = self.body, self.moves, Channels(self.body.bones)
         channels.write(moves, moves)
-        again: dict[int, g.Move] = {}
-        for k in sorted({*self.placed, *self.ends} - {NECK}):
-            limb, end = body.limbs[k], self._end_of(k)
-            if limb.is_rigged or dist(limb.reached(moves), end) > _MET * body.size:
-                continue
-            on_ball = k in self.heels and limb.ball
-            bone, start, wanted = (limb.found.end, on_ball, on_ball) if on_ball else (limb.links[-1], limb.end, end)
-            own = self._row_moves(k, g.sub(end, g.sub(channels.end(bone, start), wanted)))
-            # A foot beside its limb is where it belongs, and so are toes: they would get a location.
-            beside = {limb.found.toe} if limb.found.rides else {limb.found.toe, limb.found.end}
-            again |= {bone: move for bone, move in own.items() if bone not in beside}
-        moves |= again
-        channels.write(moves, again)
+        ends = [k for k in sorted({*self.placed, *self.ends} - {NECK}) if not body.limbs[k].is_rigged]
+        goals = {k: self._end_of(k) for k in ends}
+        for _ in range(_CORRECTIONS):
+            again: dict[int, g.Move] = {}
+            worst = 0.0
+            for k in ends:
+                limb, end, on_ball = body.limbs[k], self._end_of(k), k in self.heels and body.limbs[k].ball
+                if dist(limb.reached(moves), goals[k]) > _MET * body.size:
+                    continue
+                bone, start, wanted = (limb.found.end, on_ball, on_ball) if on_ball else (limb.links[-1], limb.end, end)
+                off = g.sub(channels.end(bone, start), wanted)
+                worst, goals[k] = max(worst, hypot(*off)), g.sub(goals[k], off)
+                # A foot beside its limb is where it belongs, and so are toes: they would get a location.
+                beside = {limb.found.toe} if limb.found.rides else {limb.found.toe, limb.found.end}
+                again |= {bone: move for bone, move in self._row_moves(k, goals[k]).items() if bone not in beside}
+            moves |= again
+            channels.write(moves, again)
+            if worst <= _ROUNDING * body.size:
+                break
         grip, start = self.drag.grip(body)
         at = g.moved(moves[grip], start) if grip in body.bones.rigged else channels.end(grip, start)
         missed = 0.0 if self.drag.kind == "GAZE" else dist(at, goal)

@@ -180,6 +180,8 @@ def captured_sides(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     for leg in range(clip.leg_count):
         if sole.is_point(leg):
             ahead[leg] = smooth(shown[leg], frames_in(REACH_TIME, clip.fps)) + 1e-9 * shown[leg].mean(axis=0)
+    # The elbows of front legs bend to the back.
+    ahead *= np.where((shown * ahead).sum(axis=(1, 2)) < 0.0, -1.0, 1.0)[:, None, None]
     return directions(trust * directions(shown) + (1.0 - trust) * directions(across(ahead, along)))
 
 

@@ -513,7 +513,7 @@ def reaching(capture: Capture) -> LegMotion:
 
 def _in_fk(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
     """The pose matrices of a limb's links and of its foot in the FK pose, in armature space."""
-    foot = limb.ends[0].reading.pose_armature if limb.ends else None
+    foot = limb.ends[0].pose_armature if limb.ends else None
     return [reading.pose_armature for reading in limb.bones], foot
 
 
@@ -522,7 +522,7 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
     posed = solve_limb(limb)
     poses, foot = posed.poses_armature, None
     if limb.ends:
-        end, numbers = limb.ends[0].reading, posed.rotations[len(limb.bones)]
+        end, numbers = limb.ends[0], posed.rotations[len(limb.bones)]
         foot = end.posed(quaternion_of(numbers, end.mode), limb.bones[-1].last_pose(poses[-1]))
     return poses, foot
 

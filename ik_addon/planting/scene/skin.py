@@ -1,6 +1,6 @@
 """The skin of feet: what of a character's meshes comes nearest to the ground, however the feet turn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -12,6 +12,8 @@ from ...authoring.end_bone import skins_of
 
 _DIRECTIONS = 1000
 """In which the outermost points of a foot are looked for: about 7 degrees apart."""
+_FEW, _MOST = 100, 5000
+"""The same of a trunk and a head, and of how many points of a mesh: they are looked at as a drag begins."""
 _OWN = 0.5
 """Weight of foot and toes from which on skin is theirs."""
 _SOLE = 0.3
@@ -70,7 +72,7 @@ def skin_of_foot(ob: bpy.types.Object, foot: str, leg: float) -> FootSkin | None
     if not seen:
         return None
     points = np.array([point for point, _ in seen])
-    outermost = np.unique((_directions() @ points.T).argmax(axis=1)).tolist()
+    outermost = np.unique((_directions(_DIRECTIONS) @ points.T).argmax(axis=1)).tolist()
     names = tuple(dict.fromkeys(name for k in outermost for name in seen[k][1]))
     weights = np.array([[seen[k][1].get(name, 0.0) for name in names] for k in outermost])
     to_bones = [np.array(ob.data.bones[name].matrix_local.inverted_safe()) for name in names]
@@ -102,18 +104,30 @@ def ball_on_skin(
     return foot.head_local + bend.normalized() * (ahead.min() + _BALL * length) + up * bottom
 
 
-def _directions() -> np.ndarray:
+def skins_of_bones(ob: bpy.types.Object, bones: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """The outermost points (n, 3) of the skin of some bones of an armature object, in its space at rest; roughly, for
+    of large meshes a part of the points is looked at. bones: to which bone the skin of each counts."""
+    seen: dict[str, list[np.ndarray]] = {}
+    for point, weights in _weighted(ob, {*bones}, Vector(), np.inf, _MOST):
+        most = max(weights, key=weights.__getitem__)
+        if most in bones:
+            seen.setdefault(bones[most], []).append(point)
+    points = {bone: np.array(own) for bone, own in seen.items()}
+    return {bone: own[np.unique((_directions(_FEW) @ own.T).argmax(axis=1))] for bone, own in points.items()}
+
+
+def _directions(count: int) -> np.ndarray:
     """Unit vectors (n, 3) that are spread evenly: a spiral from pole to pole that goes on by the golden angle."""
-    heights = 1.0 - (2.0 * np.arange(_DIRECTIONS) + 1.0) / _DIRECTIONS
-    angles, radii = np.pi * (3.0 - 5.0**0.5) * np.arange(_DIRECTIONS), np.sqrt(1.0 - heights**2)
+    heights = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    angles, radii = np.pi * (3.0 - 5.0**0.5) * np.arange(count), np.sqrt(1.0 - heights**2)
     return np.stack((radii * np.cos(angles), radii * np.sin(angles), heights), axis=1)
 
 
 def _weighted(
-    ob: bpy.types.Object, own: set[str], ankle: Vector, reach: float
+    ob: bpy.types.Object, own: set[str], ankle: Vector, reach: float, most: int | None = None
 ) -> Iterator[tuple[np.ndarray, dict[str, float]]]:
     """Points of skin that is mostly moved by some bones and near an ankle, in armature space at rest, with the weights
-    of the bones that deform them."""
+    of the bones that deform them. most: of each mesh about so many are looked at; None: all."""
     deforming = {bone.name for bone in ob.data.bones if bone.use_deform}
     for other, to_armature in skins_of(ob, own):
         points = np.empty(len(other.data.vertices) * 3, np.float32)
@@ -122,7 +136,8 @@ def _weighted(
         points = points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
         names = [group.name if group.name in deforming else "" for group in other.vertex_groups]
         owns = {k for k, name in enumerate(names) if name in own}
-        for k in np.flatnonzero(np.linalg.norm(points - np.array(ankle), axis=1) < reach).tolist():
+        near = np.flatnonzero(np.linalg.norm(points - np.array(ankle), axis=1) < reach)
+        for k in near[:: 1 + len(near) // most if most else 1].tolist():
             if other.parent_type == "BONE" and other.parent_bone in own:
                 yield points[k], {other.parent_bone: 1.0}
                 continue

@@ -8,9 +8,19 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...authoring.fk_frames import channels_over, is_carried, keys_of, sampled_world, stepped, turns_with
+from ...authoring.fk_frames import (
+    Samples,
+    Slopes,
+    channels_over,
+    control_keys,
+    is_carried,
+    keys_of,
+    sampled_world,
+    stepped,
+    turns_with,
+)
 from ...authoring.placing import Control, Placer, depth
-from ...bake.keys import BoneKeys, key_times, write_keys
+from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
 from ...rig.blender.file_memory import forget
 from ...rig.blender.rotations import (
@@ -35,12 +45,6 @@ from .limbs import keyed_control
 from .reading import BodyRows, Capture
 from .riders import UNTURNED
 from .sources import forget_source, is_made, mark_source
-
-Samples = dict[Control, list[tuple[Raw, ...]]]
-"""What the channels of controls hold at each frame."""
-Slopes = dict[Control, np.ndarray]
-"""How fast the locations (T, 2, 3) of controls arrive at each frame and leave it, from frame to frame of those keyed;
-NaN where they go straight."""
 
 Thirds = dict[tuple[Control, int], list[np.ndarray]]
 """Locations (3,) of controls at a third and two between a frame and the next one."""
@@ -311,17 +315,14 @@ def write_plan(
     body: keys of the bone that carries the limbs, by its object, and of what goes along. made: what the copies' names
     say of them.
     """
-    ob, step = tips[0].id_data, float(np.ptp(key_times((0, frames.step))))
+    ob = tips[0].id_data
     keys, keyed = {ob: [], **{owner: [*own] for owner, own in body.items()}}, keyed_of(tips, controls, capture)
     for k, tip in enumerate(tips):
         target, pole = keyed[k], controls[tip][1]
         needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
         needed = np.union1d(needed, np.flatnonzero(~np.isnan(slopes[target]).all(axis=(1, 2))))
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
-            own = _control_keys(control, samples[control], frames, rows)
-            if control in slopes:
-                own[0] = replace(own[0], slopes=slopes[control][rows] / step)
-            keys.setdefault(control.ob, []).extend(own)
+            keys.setdefault(control.ob, []).extend(control_keys(control, samples, slopes, frames, rows))
     write_copies(ob, keys, made)
 
 
@@ -362,15 +363,6 @@ def needed_rows(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]], length: f
         if (np.abs(numbers[first : last + 1] - between) <= tolerances).all():
             needed[first + 1 : last] = False
     return np.flatnonzero(needed)
-
-
-def _control_keys(
-    control: Control, samples: Sequence[tuple[Raw, ...]], frames: range, rows: np.ndarray
-) -> list[BoneKeys]:
-    times = [frames[row] for row in rows]
-    return [
-        keys_of(control.bone, mode, [samples[row][k] for row in rows], times) for k, mode in enumerate(control.modes)
-    ]
 
 
 def write_copies(

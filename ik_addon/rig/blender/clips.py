@@ -22,6 +22,7 @@ from .dependencies import shares_of
 from .rotations import REST
 
 _MADE_FROM = "analytic_ik_made_from"
+_BY = "analytic_ik_made_by"
 _BESIDE = "analytic_ik_made_beside"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
 
@@ -95,7 +96,7 @@ def clips_of(ob: bpy.types.Object, sources: bool = False) -> list[Clip]:
     or not, and actions that nothing plays if no other armature of the file has their bones.
 
     An action that was replaced, see `replaced_by`, counts only as long as a strip plays it, or if `sources` are asked
-    for: it may be played again.
+    for: it may be played again. What was baked from one that plays counts only while a strip plays it.
     """
     assigned, data = playing_clip(ob), ob.animation_data
     found = [assigned] if assigned else []
@@ -106,10 +107,11 @@ def clips_of(ob: bpy.types.Object, sources: bool = False) -> list[Clip]:
         found += _strip_clips(track.strips)
     played = {clip for other in bpy.data.objects for clip in _played(other)}
     replaced = set() if sources else {replaced_by(action) for action in bpy.data.actions}
-    own, moved = {*ob.pose.bones.keys()}, cache(_bones)
+    own, moved, playing = {*ob.pose.bones.keys()}, cache(_bones), {clip.action for clip in found}
     rivals = [{*each.pose.bones.keys()} for each in armature_objects() if each != ob]
     for action in bpy.data.actions:
-        loose = [] if action in replaced else _slots(action) if _SLOTTED else [clip_in(action)]
+        is_old = action in replaced or baked_from(action) in playing
+        loose = [] if is_old else _slots(action) if _SLOTTED else [clip_in(action)]
         for clip in loose:
             fits = clip not in played and moved(clip) and moved(clip) <= own
             if fits and not any(moved(clip) <= names for names in rivals):
@@ -191,6 +193,11 @@ def replaced_by(action: bpy.types.Action) -> bpy.types.Action | None:
     return None if _BESIDE in action else made_from(action)
 
 
+def baked_from(action: bpy.types.Action) -> bpy.types.Action | None:
+    """The action from which this one was baked; None: it was not."""
+    return replaced_by(action) if action.get(_BY) == "baked" else None
+
+
 def linked_action(action: bpy.types.Action, name: str) -> bpy.types.Action | None:
     """The action to which a custom property of another points; None: to none.
 
@@ -200,9 +207,9 @@ def linked_action(action: bpy.types.Action, name: str) -> bpy.types.Action | Non
     return found if isinstance(found, bpy.types.Action) else None
 
 
-def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
-    """Remember from which action this one was made, whose place it takes."""
-    action[_MADE_FROM] = source
+def mark_made(action: bpy.types.Action, source: bpy.types.Action, made: str) -> None:
+    """Remember from which action this one was made, whose place it takes. made: "baked", "planted" or "matched"."""
+    action[_MADE_FROM], action[_BY] = source, made
     # It may be a copy of one that has it.
     action.pop(_BESIDE, None)
 
@@ -283,8 +290,9 @@ _WHOLE = 1e-3
 
 def has_keys(ob: bpy.types.Object, names: Iterable[str]) -> bool:
     """Whether keys that play move one of these bones of an armature object; the name "" means the object itself."""
-    moving = _moving_paths(names)
-    return any(curve.data_path.startswith(moving) and plays(curve) for curves in _playing(ob) for curve in curves)
+    data, moving = ob.animation_data, _moving_paths(names)
+    playing = [*_current(data), *homes_of_strips(heard_strips(data))] if data is not None else []
+    return any(curve.data_path.startswith(moving) and plays(curve) for curves in playing for curve in curves)
 
 
 def has_own_motion(ob: bpy.types.Object, bone: str) -> bool:
@@ -335,14 +343,6 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
             yield data.nla_tweak_strip_time_to_scene(end) * to_scene
         if any(each.extrapolation == "LINEAR" or any(not own.mute for own in each.modifiers) for each in playing):
             yield from (scene.frame_start, scene.frame_end)
-
-
-def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:
-    """The collections of F-Curves that play on an object at some frame, of its action and of its NLA strips."""
-    data = ob.animation_data
-    if data is not None:
-        yield from _current(data)
-        yield from homes_of_strips(heard_strips(data))
 
 
 def _current(data: bpy.types.AnimData) -> list:

@@ -115,11 +115,6 @@ def is_rendering() -> bool:
     return bool(bpy.app.is_job_running("RENDER"))
 
 
-def is_anything_silent() -> bool:
-    """Whether any F-Curves are silent."""
-    return bool(file_memory.silent)
-
-
 def silent_channels(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> set[tuple[str, str, int]]:
     """Bone, property and index of what the evaluated copy of an armature object does not take from F-Curves."""
     curves = {k for (uid, _), own in file_memory.silent.items() if uid == ob.session_uid for k in own}
@@ -204,12 +199,6 @@ def restore_all_keys() -> list[bpy.types.Object]:
     """Have all F-Curves play again."""
     # While an add-on is being enabled Blender may not show its data.
     return [ob for scene in bpy.data.scenes for ob in restore_keys(scene)] if file_memory.silent else []
-
-
-def stop_silencing() -> None:
-    """Have all F-Curves play again, also while no frame changes."""
-    for ob in restore_all_keys():
-        ob.update_tag(refresh={"OBJECT", "TIME"})
 
 
 def _home(ob_evaluated: bpy.types.Object) -> bpy.types.bpy_prop_collection | None:

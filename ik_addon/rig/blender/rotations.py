@@ -41,9 +41,9 @@ def euler_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> tuple[
     # Half the sum and half the difference of the outer angles.
     half_sum, half_difference = atan2(b, a), atan2(d, c)
     if below < LOCKED:
-        half_sum = _between_turns(near_first + half_difference, near_last - half_difference)
+        half_sum = float(_between(near_first + half_difference, near_last - half_difference))
     elif above < LOCKED:
-        half_difference = _between_turns(half_sum - near_first, near_last - half_sum)
+        half_difference = float(_between(half_sum - near_first, near_last - half_sum))
     one, two, three = half_sum - half_difference, 2.0 * atan2(above, below) - pi / 2.0, half_sum + half_difference
     one += tau * round((near_first - one) / tau)
     two += tau * round((near_middle - two) / tau)
@@ -59,11 +59,6 @@ def euler_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> tuple[
     found = [one, one, one]
     found[middle], found[last] = two, sign * three
     return tuple(found)
-
-
-def _between_turns(one: float, two: float) -> float:
-    """The middle of two angles that are known but for whole turns."""
-    return one + (two - one - tau * round((two - one) / tau)) / 2.0
 
 
 Raw = tuple[float, ...]
@@ -263,7 +258,7 @@ def _in_order(angles: np.ndarray, mode: str) -> np.ndarray:
     return numbers
 
 
-def _between(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+def _between(one: np.ndarray | float, two: np.ndarray | float) -> np.ndarray:
     """The middle of angles that are known but for whole turns."""
     return one + (two - one - tau * np.round((two - one) / tau)) / 2.0
 
@@ -360,10 +355,10 @@ def is_even(matrix: Matrix) -> bool:
     )
 
 
-def are_even(matrices: np.ndarray, slack: float = SIMILAR) -> bool:
-    """As `is_even`, of all. slack: as `SIMILAR`, of the squares of the axes."""
+def are_even(matrices: np.ndarray) -> bool:
+    """As `is_even`, of all."""
     basis = matrices[:, :3, :3]
     products = basis.swapaxes(1, 2) @ basis
     size = products[:, 0, 0]
     off = np.abs(products - size[:, None, None] * np.eye(3)).max(axis=(1, 2))
-    return bool((off <= slack * size).all() and (np.linalg.det(basis) > 0.0).all())
+    return bool((off <= SIMILAR * size).all() and (np.linalg.det(basis) > 0.0).all())

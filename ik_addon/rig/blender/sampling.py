@@ -268,15 +268,11 @@ class Judge:
         """`not_simple` of an object, with all objects above it, and the bones that these hang on."""
         above, why = ob, ""
         while above is not None and not why:
-            why = _action_not_simple(above) or _placed_otherwise(above, self._settings(above))
+            why = action_not_simple(above) or _placed_otherwise(above, self._settings(above))
             if not why and hangs_on_bone(above):
                 why = self._bone_not_simple(above.parent, above.parent_bone)
             above = above.parent
         return why
-
-    def keys_not_simple(self, ob: bpy.types.Object) -> str:
-        """What prevents sampling what animation sets on an object and its bones; "": its own action alone does."""
-        return _action_not_simple(ob.original)  # pyright: ignore[reportArgumentType]
 
 
 def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
@@ -288,8 +284,8 @@ def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
         yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
 
 
-def _action_not_simple(ob: bpy.types.Object) -> str:
-    """Why an object does not just play its action; "": it does."""
+def action_not_simple(ob: bpy.types.Object) -> str:
+    """Why an original object does not just play its action, which could be sampled; "": it does."""
     data = ob.animation_data
     if data is None:
         return ""
@@ -431,9 +427,3 @@ def stands_elsewhere(ob: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     frame = scene.frame_current_final
     layers = (layer for other in others if other.frame_current_final != frame for layer in other.view_layers)
     return any(layer.depsgraph is not None and is_evaluated_in(ob, layer.depsgraph) for layer in layers)
-
-
-def numbers_at(scene: bpy.types.Scene, ob: bpy.types.Object, path: str, still: Sequence[float]) -> list[float]:
-    """The numbers of a property of an original object as F-Curves set them at a scene's frame. still: what it holds."""
-    numbers = Sampler([scene.frame_current_final]).channel(ob, path, still)
-    return numbers[0].astype(np.float32).tolist()

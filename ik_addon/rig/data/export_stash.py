@@ -123,7 +123,10 @@ def bring_back(ob: bpy.types.Object) -> int:
     for record in getattr(ob, _RECORDS):
         if record.live is not None:
             count += record.action is not None
-            _lead_back(record.live)
+            for curve in all_fcurves(record.live):
+                curve.data_path = curve.data_path.removeprefix(_NOWHERE)
+                # What was evaluated meanwhile is marked as leading nowhere.
+                curve.is_valid = True
         if record.control is not None:
             _link_back(record)
         bone = ob.pose.bones.get(record.name)
@@ -135,7 +138,11 @@ def bring_back(ob: bpy.types.Object) -> int:
                 setattr(bone, name, [*islice(values, len(rest))])
     for live, action in [(record.live, record.action) for record in getattr(ob, _RECORDS) if record.live is not None]:
         if action is not None:
-            _take_place(live, action)
+            # It has its place again.
+            fake_user = action.use_fake_user
+            action.user_remap(live)
+            bpy.data.actions.remove(action)
+            live.use_fake_user = fake_user
     for live, called in [(record.live, record.called) for record in getattr(ob, _RECORDS) if record.live is not None]:
         live.name = called
     ob.property_unset(_RECORDS)
@@ -146,21 +153,6 @@ def bring_back(ob: bpy.types.Object) -> int:
 def _lead_nowhere(action: bpy.types.Action) -> None:
     for curve in all_fcurves(action):
         curve.data_path = _NOWHERE + curve.data_path
-
-
-def _lead_back(action: bpy.types.Action) -> None:
-    for curve in all_fcurves(action):
-        curve.data_path = curve.data_path.removeprefix(_NOWHERE)
-        # What was evaluated meanwhile is marked as leading nowhere.
-        curve.is_valid = True
-
-
-def _take_place(live: bpy.types.Action, action: bpy.types.Action) -> None:
-    """Let a live action have the place of the baked one, which goes."""
-    fake_user = action.use_fake_user
-    action.user_remap(live)
-    bpy.data.actions.remove(action)
-    live.use_fake_user = fake_user
 
 
 def _link_back(record: Aside) -> None:

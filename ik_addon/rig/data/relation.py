@@ -38,11 +38,9 @@ def is_tie(constraint: bpy.types.Constraint) -> bool:
     """Whether a constraint of a bone is what ties a chain to one of its controls."""
     if constraint.type != "IK":
         return False
-    return constraint.pole_subtarget == _MARK or _reads_trigger(constraint)
-
-
-def _reads_trigger(constraint: bpy.types.Constraint) -> bool:
-    """Tells a tie in files from before there was a mark."""
+    if constraint.pole_subtarget == _MARK:
+        return True
+    # In files from before there was a mark.
     trigger = trigger_of(constraint.id_data)
     return trigger is not None and trigger in (constraint.pole_target, constraint.target)
 

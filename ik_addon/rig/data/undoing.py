@@ -22,6 +22,9 @@ _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
+_CURVES = getattr(bpy.types, "ActionChannelbagFCurves", bpy.types.FCurve)
+_TAKES_CURVES = "new_from_fcurve" in _CURVES.bl_rna.functions
+"""Whether an action can be given F-Curves of another one as they are: since Blender 5.0."""
 _PLAIN = str | int | float | None | bpy.types.ID
 """Kinds of values that stay as they are; Blender's vectors show what their property holds at any time."""
 
@@ -83,8 +86,9 @@ class Undo:
         for ob, held in self._objects:
             held.bring_back(ob)
         for clip, copy in self._copies:
-            self._scratch.keep(copy)
-            _replace(clip.action, copy)
+            if not _hold_again(clip.action, copy):
+                self._scratch.keep(copy)
+                _replace(clip.action, copy)
         self._copies = []
         for action in bpy.data.actions:
             kept = self._fake_users.get(_uid(action), action.use_fake_user)
@@ -216,8 +220,8 @@ def _of_blender(ob: bpy.types.Object) -> dict[str, np.ndarray]:
 
 
 @cache
-def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> tuple[str, ...]:
-    """The properties that operators set, of bones or of what is kept of chains' controls.
+def _names(kind: type[bpy.types.PoseBone] | type[bpy.types.Action] | type[KeptControls]) -> tuple[str, ...]:
+    """The properties that operators set, of bones, of actions or of what is kept of chains' controls.
 
     Records come last: setting another property may set one.
     """
@@ -307,6 +311,36 @@ def _current(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
 
 def _own(actions: Iterable[bpy.types.Action | None]) -> Iterator[bpy.types.Action]:
     return (each for each in actions if each is not None and each.library is None and each.override_library is None)
+
+
+def _hold_again(action: bpy.types.Action, copy: bpy.types.Action) -> bool:
+    """Let an action hold what its copy does, so that references of scripts to it last. Returns whether it can: not
+    before Blender 5.0, nor if slots came or went."""
+    own, held = _bags(action), _bags(copy)
+    if not _TAKES_CURVES or own.keys() != held.keys() or len(action.slots) != len(copy.slots):
+        return False
+    for slot, bag in own.items():
+        bag.fcurves.clear()
+        for curve in held[slot].fcurves:
+            again = bag.fcurves.new_from_fcurve(curve)
+            if curve.group is not None:
+                again.group = bag.groups.get(curve.group.name) or bag.groups.new(curve.group.name)
+    _, names = _parted(_names(bpy.types.Action))
+    _set_back(action, _values(copy, names), names)
+    # The stubs do not know what keys there are.
+    for name in {*action.keys(), *copy.keys()}:  # pyright: ignore[reportGeneralTypeIssues]
+        if name in copy:
+            action[name] = copy[name]
+        else:
+            del action[name]
+    action.update_tag()
+    return True
+
+
+def _bags(action: bpy.types.Action) -> dict[int, "bpy.types.ActionChannelbag"]:
+    """What holds its F-Curves, by the handles of slots; empty where actions have none."""
+    strips = (strip for layer in getattr(action, "layers", ()) for strip in layer.strips)
+    return {bag.slot_handle: bag for strip in strips for bag in strip.channelbags}
 
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:

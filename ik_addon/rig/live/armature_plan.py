@@ -14,19 +14,18 @@ from ..blender.armatures import is_evaluated_in
 from ..blender.dependencies import aims_of, goes_by_channels
 from ..blender.evaluation import Graphs, curves_of, is_rendering, plays_alone, silence
 from ..blender.rotations import channel_of, channel_path, raw_values
-from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
+from ..blender.sampling import Judge, Sampler, action_not_simple, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..data.settings import BODY_RANGES, PREFIX, SAMPLED_SETTINGS, target_and_pole
-from ..model.body import BodyModel
 from ..model.limb import Wishes
-from ..model.limb_model import LimbModel
+from ..model.limb_model import LimbModel, controls_of
 from ..model.order import objects_of
 from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, loans
 from ..pose.reading import SceneReader
-from ..pose.solving import ReadyChain
+from ..pose.solving import PlannedChain
 from ..pose.track_reading import TrackReader, same_wishes
-from ..pose.track_solving import PlannedChain, Reading, channel_values, solve_each
+from ..pose.track_solving import Reading, channel_values, solve_each
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -61,11 +60,6 @@ class _Ahead:
     fk: np.ndarray
     curves: list[int]
     watched: list[tuple[str, list[tuple[float, ...]]]]
-
-
-def _nothing_ahead(first: float) -> _Ahead:
-    none = np.empty(0)
-    return _Ahead(first, [], [], None, none, none, none, [], [])
 
 
 _Wished = tuple[Wishes, dict[str, float]]
@@ -114,7 +108,7 @@ class ArmaturePlan:
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Wished, np.ndarray]]] = {}
         # What each was asked for last, and the numbers of its channels for that.
-        self._solved: dict[int, tuple[ReadyChain, bytes, np.ndarray]] = {}
+        self._solved: dict[int, tuple[PlannedChain, bytes, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
@@ -131,7 +125,13 @@ class ArmaturePlan:
         self._writer = RowWriter(ob, (channel for own in self._channels for channel in own))
         starts = np.cumsum([0, *map(len, self._channels)])
         self._rows = [np.arange(*span) for span in pairwise(starts)]
-        self._readers, self._named = _readers_of(ob, self.models)
+        # By the session numbers of objects which chains read them; and these numbers by the names of the objects.
+        self._readers: dict[int, set[int]] = {}
+        self._named: dict[str, int] = {}
+        for k, model in enumerate(self.models):
+            for each in objects_of(ob.pose.bones[model.tip]):
+                self._readers.setdefault(each.session_uid, set()).add(k)
+                self._named[each.name_full] = each.session_uid
         together: dict[str, list[int]] = {}
         for k, model in enumerate(self.models):
             together.setdefault(model.body.name if model.body else "", []).append(k)
@@ -365,7 +365,7 @@ class ArmaturePlan:
             for k, own in asked.items():
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
-                if sampled is None or not same_wishes(sampled, own.wishes, self.chains[k].length):
+                if sampled is None or not same_wishes(sampled, own.wishes, self.chains[k].chain.length):
                     values = self._values(k, own)
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
@@ -552,7 +552,8 @@ class ArmaturePlan:
         for k in sampled:
             self.ways[k] = next((self.ways[other] for other in (k, *self._together[k]) if self.ways[other]), "")
         if not poses:
-            return _nothing_ahead(frames[0])
+            none = np.empty(0)
+            return _Ahead(frames[0], [], [], None, none, none, none, [], [])
         which, own = [*poses], [readings[k] for k in poses]
         rows = np.concatenate([self._rows[k] for k in which])
         channels = [(reading.model, channel) for reading in own for channel in reading.model.channels]
@@ -561,8 +562,11 @@ class ArmaturePlan:
         fk, values = channel_values(own, [*poses.values()])
         keyed = np.flatnonzero(has_keys)
         # Of each chain the first one.
-        places = {channels[place][0].tip: place for place in keyed[::-1].tolist()}.values()
-        watched = [_path_and_numbers(channels[place][1], values[:, place]) for place in places]
+        firsts = {channels[place][0].tip: (place, channels[place][1]) for place in keyed[::-1].tolist()}
+        watched = [
+            (channel_path(name, mode), [*map(tuple, values[:, place, : channel_of(mode)[1]].tolist())])
+            for place, (name, mode) in firsts.values()
+        ]
         which_rows = None if len(rows) == self.bones else rows
         return _Ahead(frames[0], which, own, which_rows, values, rows[keyed], fk[:, keyed], curves, watched)
 
@@ -590,31 +594,15 @@ def _line_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> list[str]:
     return [*{name for model in models for name in model.touched} | above | beside]
 
 
-def _readers_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> tuple[dict[int, set[int]], dict[str, int]]:
-    """By the session numbers of objects which chains read them; and these numbers by the names of the objects."""
-    readers, named = {}, {}
-    for k, model in enumerate(models):
-        for each in objects_of(ob.pose.bones[model.tip]):
-            readers.setdefault(each.session_uid, set()).add(k)
-            named[each.name_full] = each.session_uid
-    return readers, named
-
-
 def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:
     """What keeps what a chain reads from being sampled; "": nothing."""
-    tip = ob.pose.bones[model.tip]
-    why = judge.not_simple(ob, model.parent) or judge.not_simple(tip.analytic_ik_target, model.target_bone)
-    if not why and model.has_pole:
-        why = judge.not_simple(tip.analytic_ik_pole_target, model.pole_bone)
+    read = (ob, model.parent), *controls_of(ob, model)
+    why = next(filter(None, (judge.not_simple(*each) for each in read)), "")
     if not why and not model.is_still:
-        why = judge.keys_not_simple(ob)
+        why = action_not_simple(ob)
         if not why and model.keyed_bones and not plays_alone(ob):
             why = messages.KEYS_SHARED(object=ob.name)
     return why
-
-
-def _path_and_numbers(channel: tuple[str, str], values: np.ndarray) -> tuple[str, list[tuple[float, ...]]]:
-    return channel_path(*channel), [*map(tuple, values[:, : channel_of(channel[1])[1]].tolist())]
 
 
 def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
@@ -642,14 +630,13 @@ keyed is read at each frame. The last: of the bone that is written with it."""
 def numbers_of(ob: bpy.types.Object, model: LimbModel) -> Numbers:
     """What the planned chain of an original armature object looks like. Raises KeyError if a bone is gone."""
     bones, body = ob.pose.bones, model.led
-    watched = model.touched - model.keyed_bones
+    watched, of_body = model.touched - model.keyed_bones, []
+    if body:
+        bone = bones[body.name]
+        of_body = [getattr(bone, PREFIX + name) for name in BODY_RANGES if name not in body.keyed_settings]
+        of_body += [] if body.keyed else [bone.matrix_basis.copy()]
     return (
         [bones[name].matrix_basis.copy() for name in watched if not (body and name == body.name)],
         [getattr(bones[model.tip], PREFIX + name) for name in SAMPLED_SETTINGS if name not in model.keyed_settings],
-        _of_body(bones[body.name], body) if body else [],
+        of_body,
     )
-
-
-def _of_body(bone: bpy.types.PoseBone, body: BodyModel) -> list[Matrix | float]:
-    settings = [getattr(bone, PREFIX + name) for name in BODY_RANGES if name not in body.keyed_settings]
-    return settings if body.keyed else [bone.matrix_basis.copy(), *settings]

@@ -15,7 +15,6 @@ from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures
 from ..blender.cleanup import clean_since, waiting
 from ..blender.evaluation import (
     evaluate_waiting,
-    is_anything_silent,
     is_evaluating,
     is_render_thread,
     is_rendering,
@@ -24,7 +23,6 @@ from ..blender.evaluation import (
     restore_all_keys,
     restore_keys,
     shown_graphs,
-    stop_silencing,
 )
 from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
@@ -98,7 +96,7 @@ def _before_frame(scene: bpy.types.Scene, _: object = None) -> None:
         _write_before(scene)
     finally:
         # What is not written before this frame has its keys played.
-        if is_anything_silent():
+        if file_memory.silent:
             plan = memory.plan_of(scene)
             restore_keys(scene, but=plan.silences() if plan is not None else ())
     memory.prepared.append(("FRAME", scene.session_uid, scene.frame_current_final))
@@ -488,7 +486,9 @@ def unregister() -> None:
         bpy.app.timers.unregister(_look_at_the_file)
     stop_watching()
     loans.take_back()
-    stop_silencing()
+    for ob in restore_all_keys():
+        # Also while no frame changes.
+        ob.update_tag(refresh={"OBJECT", "TIME"})
     for ob in shown_armatures():
         tag_pose(ob)
     file_memory.shown.clear()

@@ -29,8 +29,7 @@ from ..model.body import bodies_of, following_bones
 from ..model.limb_model import AnimatedBones, animated_bones
 from ..model.order import ChainName, live_tips, objects_read, tips_of
 from ..pose.planned import planned_chains
-from ..pose.solving import ScenePass
-from ..pose.track_solving import PlannedChain
+from ..pose.solving import PlannedChain, ScenePass
 from .armature_plan import ArmaturePlan
 from .ties import tieable_tips
 

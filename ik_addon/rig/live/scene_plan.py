@@ -17,8 +17,7 @@ from ..blender.evaluation import Graphs
 from ..blender.sampling import time_is_plain
 from ..model.order import ChainName, KnownOrders, live_tips, objects_of, objects_read, tips_of
 from ..pose.reading import SceneReader
-from ..pose.solving import ScenePass
-from ..pose.track_solving import PlannedChain
+from ..pose.solving import PlannedChain, ScenePass
 from .armature_plan import ArmaturePlan
 from .plan import LinkedPlan
 
@@ -153,18 +152,16 @@ class ScenePlan:
                 if not part.intact():
                     self.drop([part])
                     continue
-                self._find_by(part, part.names_now())
+                # Other data-blocks may concern it now.
+                names = part.names_now()
+                for name in part.names - names:
+                    self._reading[name].remove(part)
+                for name in names - part.names:
+                    self._reading.setdefault(name, []).append(part)
+                part.names = names
                 if layer is not None:
                     part.look_again(layer)
         return not self.stale
-
-    def _find_by(self, part: LinkedPlan, names: frozenset[str]) -> None:
-        """Let a part be concerned by data-blocks of these names."""
-        for name in part.names - names:
-            self._reading[name].remove(part)
-        for name in names - part.names:
-            self._reading.setdefault(name, []).append(part)
-        part.names = names
 
     def objects_of(self, parts: Iterable[LinkedPlan]) -> list[bpy.types.Object]:
         """The armature objects of parts, and those that are in none and are to be planned."""

@@ -146,7 +146,12 @@ def body_model(
         or (bone.parent is not None and not inherits)
         or any(bones[each].bone.use_relative_parent for each in line)
         or not all(goes_along(bones[below]) for below in line)
-        or any(_takes(bones[below], line) for below in carries)
+        or any(
+            line & taken_by(each, bones[below])
+            for below in carries
+            for each in bones[below].constraints
+            if not each.mute
+        )
         or any(own.values())
         or len(body_channels(bone)) > 1
         or "body_direction" in own
@@ -164,7 +169,3 @@ def body_model(
         keyed="location" in own,
         keyed_settings=frozenset(setting for setting in BODY_RANGES if setting in own),
     )
-
-
-def _takes(bone: bpy.types.PoseBone, line: frozenset[str]) -> bool:
-    return any(not each.mute and not line.isdisjoint(taken_by(each, bone)) for each in bone.constraints)

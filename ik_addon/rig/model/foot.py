@@ -1,6 +1,7 @@
 """The foot: which bones ride on a chain's end, how it follows its target's orientation, and how it rolls."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -9,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ...solvers.arrays import multiply, rotated
 from ..blender.rotations import rotation_in
 from ..data.settings import Settings, may_change
-from .limb import BoneReading, EndBone
+from .limb import BoneReading
 
 _TOE_NAMES = ("toe", "ball")
 _AT_THE_END = 0.3
@@ -31,9 +32,7 @@ def end_bone(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
 
 def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     """The toe of a foot: the child that begins at its tail."""
-    children = _toes(foot)
-    named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)]
-    toe = _nearest(foot, named or children)
+    toe = _nearest(foot, _toes(foot))
     if toe is None or (toe.bone.head_local - foot.bone.tail_local).length > _AT_THE_END * foot.bone.length:
         return None
     return toe
@@ -42,18 +41,19 @@ def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
 def toe_joint(foot: bpy.types.PoseBone) -> Vector:
     """Where the toes of a foot begin at rest, in armature space: at its toe; else at its only child or the one named
     like a toe, for importers may leave tails where no joint is; else at its tail."""
-    toe, children = toe_of(foot), _toes(foot)
+    toe, toes = toe_of(foot), _toes(foot)
     if toe is None and foot.bone.length:
-        named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)] or children
-        away = (named[0].bone.head_local - foot.bone.head_local).length if len(named) == 1 else 0.0
-        toe = named[0] if away > _AT_THE_END * foot.bone.length else None
+        away = (toes[0].bone.head_local - foot.bone.head_local).length if len(toes) == 1 else 0.0
+        toe = toes[0] if away > _AT_THE_END * foot.bone.length else None
     return toe.bone.head_local if toe is not None else foot.bone.tail_local
 
 
 def _toes(foot: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
-    """The children of a foot that may be its toe. What hangs on one with skin and has none is a control."""
+    """The children of a foot that may be its toe: those named like one, else all. What hangs on one with skin and has
+    none is a control."""
     deforms = foot.bone.use_deform
-    return [child for child in foot.children if not _is_heel(child) and child.bone.use_deform >= deforms]
+    children = [child for child in foot.children if not _is_heel(child) and child.bone.use_deform >= deforms]
+    return [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)] or children
 
 
 def end_bones(tip: bpy.types.PoseBone, settings: Settings) -> list[bpy.types.PoseBone]:
@@ -97,7 +97,7 @@ def place_foot(
     orientation: Quaternion,
     roll: float,
     toe_angle: float,
-) -> tuple[Vector, tuple[EndBone, ...]]:
+) -> tuple[Vector, tuple[BoneReading, ...]]:
     """Where the ankle goes, and how foot and toe stand, for the foot's place before it rolls.
 
     readings: of the foot, and of its toe if it has one. roll, toe_angle: radians; see the settings. The toe stays on
@@ -105,7 +105,7 @@ def place_foot(
     """
     foot, toe = readings[0], readings[1] if len(readings) > 1 else None
     if not roll and toe is None:
-        return ankle_armature, (EndBone(foot, orientation),)
+        return ankle_armature, (replace(foot, standing=orientation),)
     turn = orientation @ foot.orientation(foot.pose_armature).inverted()
     foot_pose = turn.to_matrix().to_4x4() @ foot.pose_armature
     foot_pose.translation = ankle_armature
@@ -125,9 +125,9 @@ def place_foot(
     (ankles, orientations), standing = rolled(
         (before[:, :3], before[:, 3:]), axis, (heel, tip, ball), roll_row, toe_row
     )
-    ends = [EndBone(foot, Quaternion(orientations[0]))]
+    ends = [replace(foot, standing=Quaternion(orientations[0]))]
     if toe is not None:
-        ends.append(EndBone(toe, Quaternion(standing[0]) @ to_own @ toe.orientation(end_pose)))
+        ends.append(replace(toe, standing=Quaternion(standing[0]) @ to_own @ toe.orientation(end_pose)))
     return Vector(ankles[0]), tuple(ends)
 
 

@@ -15,12 +15,11 @@ from ..blender.rotations import Raw, pose_matrix, rotation_in
 from ..data.settings import Settings, may_change
 
 Range = tuple[float, float]
-ControlPlace = tuple[bpy.types.Object | None, str]
-"""A target or pole, and the name of its bone, if it is one."""
 
 _FREE: Range = (-pi, pi)
 _X, _Y = Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
 _AXES = {"x": _X, "z": Vector((0.0, 0.0, 1.0))}
+_UNTURNED = Quaternion().freeze()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,7 @@ class BoneReading:
     pose_armature: its pose matrix in the FK pose, in armature space.
     limits: of its joint, None if it is free.
     segments: the bones behind it that keep their FK rotation, such as a thigh's twist bones (`is_rigid`).
+    standing: the orientation in armature space to which a bone that rides on a chain's end is turned.
     """
 
     pose_bone: bpy.types.PoseBone
@@ -110,6 +110,7 @@ class BoneReading:
     pose_armature: Matrix
     limits: BoneLimits | None = None
     segments: tuple["BoneReading", ...] = ()
+    standing: Quaternion = _UNTURNED
 
     @property
     def name(self) -> str:
@@ -153,19 +154,6 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class EndBone:
-    """A bone that rides on a chain's end and is turned to an orientation in armature space."""
-
-    reading: BoneReading
-    orientation: Quaternion
-
-    def local_rotation(self, orientation: Quaternion, parent_pose: Matrix) -> Quaternion:
-        fk_pose = self.reading.pose_armature
-        turn = orientation @ self.reading.orientation(fk_pose).inverted()
-        return self.reading.local_rotation(turn.to_matrix().to_4x4() @ fk_pose, parent_pose)
-
-
-@dataclass(frozen=True, slots=True)
 class Limb:
     """All that solving a chain needs. Points and matrices in armature space.
 
@@ -186,13 +174,13 @@ class Limb:
     parent_pose: Matrix | None
     target_armature: Vector
     pole_armature: Vector | None
-    ends: tuple[EndBone, ...] = ()
+    ends: tuple[BoneReading, ...] = ()
     held: Quaternion | None = None
 
     @property
     def turned(self) -> tuple[BoneReading, ...]:
         """All bones whose rotation the chain sets: the first of each link, then those on its end."""
-        return (*self.bones, *(end.reading for end in self.ends))
+        return (*self.bones, *self.ends)
 
     @property
     def names(self) -> list[str]:
@@ -349,10 +337,6 @@ NO_LENGTH = 1e-6
 """Part of a chain's length: a link that is no longer has no direction."""
 
 
-class _BoneLimitError(ChainError):
-    """Limits of a bone that are none, or that leave it nothing."""
-
-
 def fk_chain(readings: Sequence[BoneReading], parent_pose: Matrix | None) -> Chain:
     """The chain in its FK pose, relative to its root; its hinge is asked for where it is straight.
 
@@ -369,9 +353,9 @@ def fk_chain(readings: Sequence[BoneReading], parent_pose: Matrix | None) -> Cha
             parent_pose,
             bend_normal=lambda: hinge_armature(readings),
         )
-    except _BoneLimitError:
-        raise
     except ChainError as error:
+        if isinstance(error.__cause__, LimitError):
+            raise
         poses = ((reading.name, reading.pose_armature) for reading in readings)
         name = next(
             (name for name, pose in poses if not all(map(isfinite, (value for row in pose for value in row)))),
@@ -446,7 +430,7 @@ def limited_chain(
         )
     except LimitError as error:
         whose = messages.LIMITS_OF_BONE(bone=names[error.link])
-        raise _BoneLimitError(messages.OF(whose=whose, said=error.what)) from error
+        raise ChainError(messages.OF(whose=whose, said=error.what)) from error
 
 
 def _joint_rotation(

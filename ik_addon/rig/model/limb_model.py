@@ -16,13 +16,13 @@ from mathutils import Matrix, Quaternion, Vector
 from ...solvers import Chain, solver_for
 from ...solvers.arrays import conjugate, multiply, rotated, side_by_side, slerp
 from ..blender.animation import animation_of, bone_of_path
+from ..blender.dependencies import Node
 from ..blender.rotations import LOCATION, REST, SCALE, array_of, turns_in
 from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS, Settings
 from .body import BodyModel
 from .foot import heel_and_axis, held_rotation, possible_end_bones, rolled
 from .limb import (
     BoneLimits,
-    ControlPlace,
     bend_axis,
     chain_bones,
     end_in_tip,
@@ -145,10 +145,12 @@ class LimbModel:
         return not self.keyed_bones and not self.keyed_settings and (self.body is None or self.body.is_still)
 
 
-def controls_of(tip: bpy.types.PoseBone, model: LimbModel) -> tuple[ControlPlace, ControlPlace]:
-    """Target and pole of a chain, each with the name of its bone."""
-    pole = (tip.analytic_ik_pole_target, model.pole_bone) if model.has_pole else (None, "")
-    return (tip.analytic_ik_target, model.target_bone), pole
+def controls_of(ob: bpy.types.Object, model: LimbModel) -> list[Node]:
+    """The target of a chain of an original armature object, and its pole if it has one, with the names of their
+    bones."""
+    tip = ob.pose.bones[model.tip]
+    target = tip.analytic_ik_target, model.target_bone
+    return [target, (tip.analytic_ik_pole_target, model.pole_bone)] if model.has_pole else [target]
 
 
 def limb_model(

@@ -221,18 +221,13 @@ def _place_bodies(
     for name in order.limbs:
         chain_of_bone[name.armature, name.tip] = name
     for name, own in order.limbs.items():
-        near, far = _found(_read_by_body(bodies[name], [tips[chain] for chain in own]), chain_of_bone, known)
+        # As of a chain: what carries it, and the targets of its limbs.
+        bone, own_tips = bodies[name], [tips[chain] for chain in own]
+        read = [(tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation) for tip in own_tips]
+        read.append((bone.id_data, bone.parent.name if bone.parent else "", True))
+        near, far = _found(read, chain_of_bone, known)
         order.movers[name] = (near | far) - {name}
         order.far_movers[name] = far - near - {name}
-
-
-def _read_by_body(
-    bone: bpy.types.PoseBone, tips: Iterable[bpy.types.PoseBone]
-) -> Iterator[tuple[bpy.types.Object, str, bool]]:
-    """What a bone is read from that follows the limbs of these tips: as of chains."""
-    yield bone.id_data, bone.parent.name if bone.parent else "", True
-    for tip in tips:
-        yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
 
 
 def _found(

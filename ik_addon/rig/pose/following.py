@@ -45,7 +45,7 @@ def follow(reader: ArmatureReader, name: str, holds: Callable[[], Iterable[Hold]
     settings, bone = body_settings_of(pose_bone), pose_bone.bone
     parent_pose, scale, fk = reader.parent_pose(pose_bone), reader.scale_of(pose_bone), reader.fk
     mode, rotation = fk.rotation(name)
-    location, turn = fk.location(name), quaternion_of(rotation, mode)
+    location, turn = fk.numbers(name, LOCATION), quaternion_of(rotation, mode)
     channels = {LOCATION: location}
     if settings.turn:
         channels[mode] = rotation
@@ -153,24 +153,11 @@ def body_shifts(
         rows = np.flatnonzero((holding == active).all(axis=1))
         own = np.ix_(rows, active)
         to_z = _to_z(worlds if len(worlds) == 1 else worlds[rows])
-        moves, excesses[rows] = _of_holding(
-            offsets[own], reaches[own], held[own], influences[own], to_z, down, softness[rows]
-        )
+        shortest, longest = _held(offsets[own], reaches[own], held[own], influences[own])
+        ease = softness[rows] * longest.min(axis=1)
+        moves, excesses[rows] = eased_shifts(offsets[own] @ to_z.swapaxes(1, 2), longest, shortest, ease, down)
         shifts[rows] = (to_z.swapaxes(1, 2) @ moves[..., None])[..., 0]
     return shifts, excesses
-
-
-def _of_holding(
-    offsets: np.ndarray,
-    reaches: np.ndarray,
-    held: np.ndarray,
-    influences: np.ndarray,
-    to_z: np.ndarray,
-    down: bool,
-    softness: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    shortest, longest = _held(offsets, reaches, held, influences)
-    return eased_shifts(offsets @ to_z.swapaxes(1, 2), longest, shortest, softness * longest.min(axis=1), down)
 
 
 def _held(

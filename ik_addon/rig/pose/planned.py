@@ -23,9 +23,8 @@ from ..model.limb_model import AnimatedBones, LimbModel, controls_of, limb_model
 from .following import Hold, follow
 from .posing import FkPose
 from .reading import ArmatureReader, SceneReader, UnevenError, without_gone_pole
-from .solving import PosedLimb, ReadyChain, Solved, inherits_all, ready_chain
+from .solving import PlannedChain, PosedLimb, Solved, inherits_all, made_ready
 from .track_reading import read_fk, same_wishes
-from .track_solving import PlannedChain
 
 _SAME_ROTATION = 1e-4
 """Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
@@ -94,9 +93,7 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
 
     Raises ChainError if its model does not hold for them.
     """
-    fk = read_fk(ob, model, FkPose(ob).numbers)
-    ready = ready_chain(model, fk, _settings_of(ob.pose.bones[model.tip]))
-    return PlannedChain(model, fk, ready.chain.length, ready if model.is_still else None)
+    return made_ready(model, read_fk(ob, model, FkPose(ob).numbers), _settings_of(ob.pose.bones[model.tip]))
 
 
 def _settings_of(tip: bpy.types.PoseBone) -> Settings:
@@ -107,7 +104,7 @@ def _settings_of(tip: bpy.types.PoseBone) -> Settings:
 class Request:
     """What a planned chain asks for just now. location: of the bone that is written with it, if there is one."""
 
-    ready: ReadyChain
+    ready: PlannedChain
     wishes: Wishes
     location: Raw | None = None
 
@@ -123,7 +120,7 @@ class Request:
         return array("d", [number for each in given if each is not None for number in each]).tobytes()
 
     def values(self) -> np.ndarray:
-        """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `ReadyChain.solve`."""
+        """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `PlannedChain.solve`."""
         rows = self.ready.raw(self.ready.solve(self.wishes))
         rows += [] if self.location is None else [self.location]
         return np.array([(*row, 0.0)[:4] for row in rows], np.float32)
@@ -135,7 +132,7 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
     Raises ChainError where a model does not hold, or a target is nowhere.
     """
     locations = {}
-    ready = [chain.ready or _ready_now(reader, chain.model) for chain in chains]
+    ready = [chain if chain.model.is_still else _ready_now(reader, chain.model) for chain in chains]
 
     def holds(body: BodyModel) -> Iterator[Hold]:
         for chain, own in zip(chains, ready, strict=True):
@@ -158,21 +155,20 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Re
     ]
 
 
-def _ready_now(reader: ArmatureReader, model: LimbModel) -> ReadyChain:
+def _ready_now(reader: ArmatureReader, model: LimbModel) -> PlannedChain:
     """A chain ready to be solved whose FK pose or settings are others at each frame."""
-    return ready_chain(model, read_fk(reader.ob, model, reader.fk.numbers), _settings_of(reader.tip(model.tip)))
+    return made_ready(model, read_fk(reader.ob, model, reader.fk.numbers), _settings_of(reader.tip(model.tip)))
 
 
 def wishes_of(reader: ArmatureReader, model: LimbModel) -> Wishes:
     """Where a planned chain shall go just now. Raises ChainError where its model does not hold."""
-    target, pole = controls_of(reader.ob.pose.bones[model.tip], model)
-    return reader.wishes(target, pole, model.foot is not None, model.parent)
+    return reader.wishes(controls_of(reader.ob, model), model.foot is not None, model.parent)
 
 
 def is_confirmed(reader: ArmatureReader, chain: PlannedChain, wishes: Wishes) -> bool:
     """True if a chain that no body moves shall go where it was taken to go, but for rounding."""
     try:
-        return same_wishes(wishes, wishes_of(reader, chain.model), chain.length)
+        return same_wishes(wishes, wishes_of(reader, chain.model), chain.chain.length)
     except ChainError:
         return False
 

@@ -19,7 +19,7 @@ from ..blender.armatures import armature_objects
 from ..blender.evaluation import evaluate, silent_channels
 from ..blender.file_memory import file_memory
 from ..blender.rotations import LOCATION, SCALE, Raw, channel_of, channel_path, raw_values
-from ..blender.sampling import numbers_at, stands_elsewhere
+from ..blender.sampling import Sampler, stands_elsewhere
 from ..data.relation import wake
 
 Numbers = tuple[float, ...]
@@ -107,17 +107,6 @@ class Loans:
 loans = Loans()
 
 
-def shown_by(ob_evaluated: bpy.types.Object, ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Shown:
-    """What the bones of an evaluated armature object hold in those channels that the original has at present too."""
-    bones, evaluated, found = ob.pose.bones, ob_evaluated.pose.bones, []
-    for name, mode in channels:
-        bone, shown = bones.get(name), evaluated.get(name)
-        if bone and shown and has_channel(bone, mode) and shown.rotation_mode == bone.rotation_mode:
-            channel = channel_of(mode)[0]
-            found.append((name, channel, tuple(shown.path_resolve(channel, False))))
-    return found
-
-
 def has_channel(bone: bpy.types.PoseBone, mode: str) -> bool:
     """Whether a channel is one that a bone has at present: of rotations only that of its mode."""
     return mode in (SCALE, LOCATION) or mode == bone.rotation_mode
@@ -159,15 +148,13 @@ class FkPose:
         ob_evaluated: bpy.types.Object | None = None,
     ) -> None:
         self._ob, self._originals = ob, ob.pose.bones
-        self.elsewhere = scene if scene and not ob_evaluated and stands_elsewhere(ob, scene) else None
+        is_elsewhere = scene is not None and not ob_evaluated and stands_elsewhere(ob, scene)
+        self.elsewhere = Sampler([scene.frame_current_final]) if is_elsewhere else None
         self._animated: Mapping[str, Collection[tuple[str, int]]] = {}
         if scene is not None and ob_evaluated is not None:
             self._evaluated, data = ob_evaluated.pose.bones, ob_evaluated.animation_data
             self._animated = animated_channels(ob, data, scene.frame_current_final)
             self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
-
-    def original(self, name: str) -> bpy.types.PoseBone:
-        return self._originals[name]
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         mode = self._originals[name].rotation_mode
@@ -176,14 +163,12 @@ class FkPose:
     def scale(self, name: str) -> Raw:
         return self.numbers(name, SCALE)
 
-    def location(self, name: str) -> Raw:
-        return self.numbers(name, LOCATION)
-
     def numbers(self, name: str, mode: str) -> Raw:
         """What a bone's channel holds of a rotation mode, SCALE or LOCATION."""
         fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
         if self.elsewhere is not None:
-            return tuple(numbers_at(self.elsewhere, self._ob, channel_path(name, mode), fk))
+            there = self.elsewhere.channel(self._ob, channel_path(name, mode), fk)
+            return tuple(there[0].astype(np.float32).tolist())
         if not of_bone:
             return fk
         channel, evaluated = channel_of(mode)[0], raw_values(self._evaluated[name], mode)
@@ -289,8 +274,15 @@ def shown_armatures() -> list[bpy.types.Object]:
 
 
 def shown_numbers(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> Shown:
-    """What the evaluated bones of an armature object show of a solution, to be lent to the original."""
-    return shown_by(ob_evaluated, ob, file_memory.shown.get(ob.name_full, ()))
+    """What the evaluated bones of an armature object show of a solution in those channels that the original has at
+    present too, to be lent to that."""
+    evaluated, found = ob_evaluated.pose.bones, []
+    for name, mode in shown_channels(ob):
+        shown = evaluated.get(name)
+        if shown and has_channel(shown, mode):
+            channel = channel_of(mode)[0]
+            found.append((name, channel, tuple(shown.path_resolve(channel, False))))
+    return found
 
 
 def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:

@@ -1,6 +1,6 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -13,15 +13,23 @@ from ... import messages
 from ...solvers import ChainError, Kind, solver_for
 from ..blender.animation import animated_paths
 from ..blender.armatures import tag_pose
-from ..blender.dependencies import Shares, carriers, shares_of, way_along
-from ..blender.rotations import array_of, is_even, pose_matrix, posed_by_channels, quaternion_of, rotation_in
+from ..blender.dependencies import Node, Shares, carriers, shares_of, way_along
+from ..blender.rotations import (
+    LOCATION,
+    SCALE,
+    array_of,
+    is_even,
+    pose_matrix,
+    posed_by_channels,
+    quaternion_of,
+    rotation_in,
+)
 from ..data import settings
 from ..data.relation import in_any_collection, place_of
 from ..data.settings import NUMBERS, PREFIX, Settings, settings_of
 from ..model.foot import end_bone, end_bones, held_rotation, place_foot
 from ..model.limb import (
     BoneReading,
-    ControlPlace,
     Limb,
     Wishes,
     chain_bones,
@@ -40,19 +48,16 @@ class UnevenError(ChainError):
     """What carries a chain, or the chain, is scaled unevenly: its model does not hold there."""
 
 
-def check_end(tip: bpy.types.PoseBone) -> None:
-    """Raise ChainError if a tip names an end bone that its armature does not have."""
-    name = tip.analytic_ik_end_bone
-    if name and name not in tip.id_data.pose.bones:
-        raise ChainError(messages.WITHOUT_END_BONE(end=name), Kind.END_BONE)
-
-
-def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
-    """Raise ChainError where a setting is not a number, as a script or a driver may have left it."""
+def _check_settings(tip: bpy.types.PoseBone, settings: Settings) -> None:
+    """Raise ChainError where a setting is not a number, as a script or a driver may have left it, or where a tip names
+    an end bone that its armature does not have."""
     for name in NUMBERS:
         if not isfinite(getattr(settings, name)):
             label = tip.bl_rna.properties[PREFIX + name].name
             raise ChainError(messages.SETTING_NO_NUMBER(setting=label))
+    name = tip.analytic_ik_end_bone
+    if name and name not in tip.id_data.pose.bones:
+        raise ChainError(messages.WITHOUT_END_BONE(end=name), Kind.END_BONE)
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
@@ -102,7 +107,7 @@ def without_gone_pole(settings: Settings) -> Settings:
     return replace(settings, pole_target=None, pole_subtarget="")
 
 
-def check_points(wishes: Wishes, settings: Settings) -> None:
+def _check_points(wishes: Wishes, settings: Settings) -> None:
     """Raise ChainError where target or pole are nowhere."""
     roles = ("target", wishes.target, settings.target), ("pole target", wishes.pole, settings.pole_target)
     for role, point, control in roles:
@@ -191,12 +196,6 @@ class ArmatureReader:
         self._locations: dict[str, Vector] = {}
         self._told: set[str] = set()
 
-    def is_as_evaluated(self, names: Iterable[str]) -> bool:
-        """True if nothing moved these bones, nor any above them, since they were evaluated."""
-        own = [self.tip(name) for name in names if name]
-        line = {above.name for bone in own for above in (bone, *bone.parent_recursive)}
-        return not self._is_moved and self._told.isdisjoint(line)
-
     @cached_property
     def fk(self) -> FkPose:
         return FkPose(self.ob, self._scene.depsgraph.scene, self.evaluated if self._scene.frame_changed else None)
@@ -241,19 +240,15 @@ class ArmatureReader:
             self._posed, self._told = posed, told
             self._spaces.clear()
 
-    def turn(self, name: str, rotation: Quaternion) -> None:
-        """Tell which local rotation a bone gets in this pass, wherever its parent will be."""
-        self._rotations[name] = rotation
-        self._tell(name)
-
-    def place(self, name: str, location: Vector) -> None:
-        """Tell which local location a bone gets in this pass, wherever its parent will be."""
-        self._locations[name] = location
-        self._tell(name)
-
-    def rescale(self, name: str, scale: Vector) -> None:
-        """Tell which scale a bone gets in this pass."""
-        self._scales[name] = scale
+    def tell(self, name: str, mode: str, numbers: Sequence[float]) -> None:
+        """Tell what a channel of a bone, of a rotation mode, SCALE or LOCATION, gets in this pass, wherever its parent
+        will be."""
+        if mode == SCALE:
+            self._scales[name] = Vector(numbers)
+        elif mode == LOCATION:
+            self._locations[name] = Vector(numbers)
+        else:
+            self._rotations[name] = quaternion_of(numbers, mode)
         self._tell(name)
 
     def pose_of(self, pose_bone: bpy.types.PoseBone) -> Matrix:
@@ -264,7 +259,9 @@ class ArmatureReader:
         if not self._told:
             return self._as_evaluated(pose_bone).copy()
         shares = shares_of(pose_bone)
-        if shares and not self.is_as_evaluated(shares):
+        others = [self.tip(name) for name in shares or ()]
+        line = (above.name for other in others for above in (other, *other.parent_recursive))
+        if others and (self._is_moved or not self._told.isdisjoint(line)):
             pose = self._posed[pose_bone.name] = self.pose_with(pose_bone, pose_bone.matrix_basis)
             return pose
         line = [pose_bone, *pose_bone.parent_recursive]
@@ -342,17 +339,32 @@ class ArmatureReader:
         tip = self.tip(tip_name)
         settings = without_gone_pole(settings or settings_of(tip))
         try:
-            check_numbers(tip, settings)
-            check_end(tip)
+            _check_settings(tip, settings)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
-            self._check_size()
-            ends = end_bones(tip, settings)
+            bones, ends = self.links(chain), end_bones(tip, settings)
             controls = (settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget)
-            wishes = self.wishes(*controls, turned=bool(ends))
-            check_points(wishes, settings)
+            wishes = self.wishes([each for each in controls if each[0] is not None], turned=bool(ends))
+            _check_points(wishes, settings)
+            target, held, placed = wishes.target, None, ()
+            if wishes.orientation is not None:
+                held = held_rotation(tip, ends[0], settings)
+                riding, standing = self.riding(ends, bones), wishes.orientation @ held
+                target, placed = place_foot(riding, target, standing, settings.foot_roll, settings.toe_angle)
             parent_pose = self.parent_pose(chain[0])
-            return read_limb(tip, settings, self.fk, ends, parent_pose, self.scale_of, wishes, self.world)
+            return Limb(
+                tip=tip_name,
+                settings=settings,
+                solver=solver_for(len(bones), settings.solver),
+                world=self.world,
+                bones=bones,
+                chain=fk_chain(bones, parent_pose),
+                parent_pose=parent_pose,
+                target_armature=target,
+                pole_armature=wishes.pole,
+                ends=placed,
+                held=held,
+            )
         except ChainError as error:
             raise error.of(messages.BONE(bone=tip_name)) from error
 
@@ -360,15 +372,14 @@ class ArmatureReader:
         if not self.world.determinant():
             raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
 
-    def wishes(self, target: ControlPlace, pole: ControlPlace, turned: bool, parent: str = "") -> Wishes:
+    def wishes(self, controls: Iterable[Node], turned: bool, parent: str = "") -> Wishes:
         """Where a chain shall go, in the space of a bone, "": in armature space. turned: its foot follows the target.
 
-        Raises UnevenError where that bone is scaled unevenly.
+        controls: target, and pole if it has one. Raises UnevenError where that bone is scaled unevenly.
         """
-        assert target[0] is not None
-        place = self.control(target[0], target[1], parent)
-        at_pole = self.control(pole[0], pole[1], parent).to_translation() if pole[0] is not None else None
-        return Wishes(place.to_translation(), at_pole, rotation_in(place) if turned else None)
+        target, *poles = [self.control(*each, parent) for each in controls]
+        at_pole = poles[0].to_translation() if poles else None
+        return Wishes(target.to_translation(), at_pole, rotation_in(target) if turned else None)
 
     def control(self, control: bpy.types.Object, bone: str, parent: str = "") -> Matrix:
         """Where a control is, in the space of a bone, "": in armature space."""
@@ -397,10 +408,33 @@ class ArmatureReader:
         Raises ChainError if the armature has no size.
         """
         self._check_size()
-        return read_links(self.fk, chain, self.parent_pose(chain[0]), self.scale_of)
+        links: list[list[BoneReading]] = []
+        parent_pose = self.parent_pose(chain[0])
+        for pose_bone in chain:
+            reading = self._reading(pose_bone, parent_pose, self.scale_of(pose_bone))
+            parent_pose = reading.pose_armature
+            if links and is_rigid(pose_bone):
+                links[-1].append(reading)
+            else:
+                links.append([reading])
+        return tuple(replace(first, segments=tuple(segments)) for first, *segments in links)
 
-    def riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
-        return read_riding(self.fk, ends, parent_pose)
+    def riding(self, ends: Iterable[bpy.types.PoseBone], links: Sequence[BoneReading]) -> tuple[BoneReading, ...]:
+        """Read bones on a chain's end, one below the other, in their FK pose below that of its tip."""
+        readings, parent_pose = [], links[-1].last_pose(links[-1].pose_armature)
+        for pose_bone in ends:
+            # What the chain itself makes of their scale is none of theirs.
+            readings.append(self._reading(pose_bone, parent_pose, Vector(self.fk.scale(pose_bone.name))))
+            parent_pose = readings[-1].pose_armature
+        return tuple(readings)
+
+    def _reading(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
+        original = self.ob.pose.bones[pose_bone.name]
+        mode, numbers = self.fk.rotation(pose_bone.name)
+        fk_rotation, bone = quaternion_of(numbers, mode), original.bone
+        location = Vector() if bone.use_connect else pose_bone.location.copy()
+        pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
+        return BoneReading(original, bone, mode, numbers, fk_rotation, location, scale, pose, limits_of(pose_bone))
 
     def present_rotation(self, tip: bpy.types.PoseBone) -> Quaternion | None:
         """How the bone on a chain's end stands against its target as it rides on the tip; None: there is none of them.
@@ -412,7 +446,7 @@ class ArmatureReader:
             return None
         try:
             check_targets(self.ob, chain_bones(tip, settings.chain_count), settings)
-            riding = _reading(self.fk, end, self.pose_of(tip), end.scale)
+            riding = self._reading(end, self.pose_of(tip), end.scale)
             return self.target_rotation(settings).inverted() @ riding.orientation(riding.pose_armature)
         except ChainError:
             return None
@@ -421,81 +455,6 @@ class ArmatureReader:
         """How the target is turned, in armature space."""
         assert settings.target is not None
         return rotation_in(self.control(settings.target, settings.subtarget))
-
-
-def read_links(
-    fk: FkPose,
-    chain: Sequence[bpy.types.PoseBone],
-    parent_pose: Matrix | None,
-    scale_of: Callable[[bpy.types.PoseBone], Vector],
-) -> tuple[BoneReading, ...]:
-    """A chain's bones in their FK pose, root first, as its links. parent_pose: of the root's parent, in the space in
-    which they are read. scale_of: their scales."""
-    links: list[list[BoneReading]] = []
-    for pose_bone in chain:
-        reading = _reading(fk, pose_bone, parent_pose, scale_of(pose_bone))
-        parent_pose = reading.pose_armature
-        if links and is_rigid(pose_bone):
-            links[-1].append(reading)
-        else:
-            links.append([reading])
-    return tuple(replace(first, segments=tuple(segments)) for first, *segments in links)
-
-
-def read_riding(fk: FkPose, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
-    """Bones on a chain's end, one below the other, in their FK pose below that of its tip."""
-    readings = []
-    for pose_bone in ends:
-        # What the chain itself makes of their scale is none of theirs.
-        reading = _reading(fk, pose_bone, parent_pose, Vector(fk.scale(pose_bone.name)))
-        readings.append(reading)
-        parent_pose = reading.pose_armature
-    return tuple(readings)
-
-
-def _reading(fk: FkPose, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
-    original = fk.original(pose_bone.name)
-    mode, numbers = fk.rotation(pose_bone.name)
-    fk_rotation, bone = quaternion_of(numbers, mode), original.bone
-    location = Vector() if bone.use_connect else pose_bone.location.copy()
-    pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
-    return BoneReading(original, bone, mode, numbers, fk_rotation, location, scale, pose, limits_of(pose_bone))
-
-
-def read_limb(
-    tip: bpy.types.PoseBone,
-    settings: Settings,
-    fk: FkPose,
-    ends: Sequence[bpy.types.PoseBone],
-    parent_pose: Matrix | None,
-    scale_of: Callable[[bpy.types.PoseBone], Vector],
-    wishes: Wishes,
-    world: Matrix,
-) -> Limb:
-    """A chain in its FK pose, with where it shall go, in the space in which those are.
-
-    ends: the bones on it that follow its target. parent_pose: of the root's parent; scale_of: of the bones. Raises
-    ChainError that says what is wrong with it.
-    """
-    bones = read_links(fk, chain_bones(tip, settings.chain_count), parent_pose, scale_of)
-    target, held, placed = wishes.target, None, ()
-    if wishes.orientation is not None:
-        held = held_rotation(tip, ends[0], settings)
-        riding = read_riding(fk, ends, bones[-1].last_pose(bones[-1].pose_armature))
-        target, placed = place_foot(riding, target, wishes.orientation @ held, settings.foot_roll, settings.toe_angle)
-    return Limb(
-        tip=tip.name,
-        settings=settings,
-        solver=solver_for(len(bones), settings.solver),
-        world=world,
-        bones=bones,
-        chain=fk_chain(bones, parent_pose),
-        parent_pose=parent_pose,
-        target_armature=target,
-        pole_armature=wishes.pole,
-        ends=placed,
-        held=held,
-    )
 
 
 def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:

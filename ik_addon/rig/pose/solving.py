@@ -1,7 +1,7 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import bpy
@@ -12,7 +12,7 @@ from ... import messages
 from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
 from ..blender.animation import unchanged
 from ..blender.armatures import posed_armatures
-from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of, raw_of
+from ..blender.rotations import LOCATION, SCALE, Raw, raw_of
 from ..data.settings import Settings, goal_values
 from ..model.body import body_channels
 from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors
@@ -40,18 +40,19 @@ class Solved:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyChain:
-    """A planned chain of which all is read but where it shall go. Points and rotations in the space of its root's
-    parent.
+class PlannedChain:
+    """A chain that is not read whole each time: all is read but where it shall go. Points and rotations in the space of
+    its root's parent. Unless `model.is_still`, FK pose and settings are as they were when it was planned.
 
-    chain, root: in its FK pose, the chain from its root. goal: what it always asks for. before, after: for each bone
-    that it turns the constant rotations on the two sides of its turn against the bone before. fk_rotations: of these
-    bones; channels: of each the rotation mode, and the FK numbers of that. scaled: of the bones that lengthen it the FK
-    scale and the power of the stretch. end, end_turns: where its end goes, and how the bones on it are turned, for a
-    target at the origin that is not turned.
+    model: what no frame changes. fk: its FK pose; chain, root: in that, the chain from its root. goal: what it always
+    asks for. before, after: for each bone that it turns the constant rotations on the two sides of its turn against the
+    bone before. fk_rotations: of these bones; channels: of each the rotation mode, and the FK numbers of that. scaled:
+    of the bones that lengthen it the FK scale and the power of the stretch. end, end_turns: where its end goes, and how
+    the bones on it are turned, for a target at the origin that is not turned.
     """
 
     model: LimbModel
+    fk: FkTrack
     settings: Settings
     chain: Chain
     root: Vector
@@ -124,7 +125,7 @@ def goal_of(settings: Settings) -> Goal:
     return Goal(target=Vector(), pole=None, least_motion=settings.least_motion, **goal_values(settings, settings.reach))
 
 
-def ready_chain(model: LimbModel, fk: FkTrack, settings: Settings) -> ReadyChain:
+def made_ready(model: LimbModel, fk: FkTrack, settings: Settings) -> PlannedChain:
     """A chain in its FK pose, of one row, made ready to be solved. Raises ChainError where there is none."""
     chain = chain_at(model, fk, 0)
     if min(chain.lengths) <= NO_LENGTH * chain.length:
@@ -134,8 +135,9 @@ def ready_chain(model: LimbModel, fk: FkTrack, settings: Settings) -> ReadyChain
     rotations, after = ([Quaternion(rows[0, k]) for k in model.turned] for rows in (fk.rotations, fk.turns))
     numbers = (tuple(fk.numbers[k][0].tolist()) for k in model.turned)
     lengthening = (tuple(fk_scale[0].tolist()) for fk_scale in fk.lengthening)
-    return ReadyChain(
+    return PlannedChain(
         model=model,
+        fk=fk,
         settings=settings,
         chain=chain,
         root=Vector(fk.heads[0, 0]),
@@ -154,12 +156,6 @@ def inherits_all(bone: bpy.types.Bone) -> bool:
     """Whether a bone goes along with the one above it in every way."""
     inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
     return inherits and bone.use_local_location
-
-
-def scales_of(limb: Limb, stretch: float) -> list[Vector]:
-    """The scales of a chain's bones that lengthen it by `stretch`."""
-    own = factors([reading.bone for reading in limb.bones], stretch)
-    return [reading.scale * own[reading.name] for reading in limb.bones]
 
 
 def pose_limb(limb: Limb, rotations: Sequence[Quaternion], scales: Sequence[Vector] | None = None) -> list[Matrix]:
@@ -235,22 +231,6 @@ class PosedLimb:
         return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
 
 
-@dataclass(slots=True)
-class ScenePass:
-    """What one pass over a scene did: the chains solved, and the ones skipped with their reason.
-
-    order: in which they were solved. bodies: the bones that followed their limbs; unfit: those that could not. reader:
-    knows where everything is once that is evaluated.
-    """
-
-    order: ChainOrder
-    reader: SceneReader
-    bodies: dict[ChainName, PosedBody] = field(default_factory=dict)
-    unfit: dict[ChainName, ChainError] = field(default_factory=dict)
-    limbs: dict[ChainName, PosedLimb] = field(default_factory=dict)
-    errors: dict[ChainName, ChainError] = field(default_factory=dict)
-
-
 def solve_limb(limb: Limb) -> PosedLimb:
     """Solve one chain as it was read, whatever its bones are scaled by and inherit; nothing is written."""
     settings, turned = limb.settings, limb.turned
@@ -263,12 +243,14 @@ def solve_limb(limb: Limb) -> PosedLimb:
         rotations = [blend(own.fk_rotation, each, influence) for own, each in zip(limb.bones, rotations, strict=True)]
         stretch = 1.0 + influence * (stretch - 1.0)
     if influence < 1.0 or stretch > 1.0:
-        poses = pose_limb(limb, rotations, scales_of(limb, stretch))
+        own = factors([reading.bone for reading in limb.bones], stretch)
+        poses = pose_limb(limb, rotations, [reading.scale * own[reading.name] for reading in limb.bones])
     parent_pose = limb.bones[-1].last_pose(poses[-1])
     for end in limb.ends:
-        rotation = end.local_rotation(end.orientation, parent_pose)
-        parent_pose = end.reading.posed(rotation, parent_pose)
-        rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
+        turn = end.standing @ end.orientation(end.pose_armature).inverted()
+        rotation = end.local_rotation(turn.to_matrix().to_4x4() @ end.pose_armature, parent_pose)
+        parent_pose = end.posed(rotation, parent_pose)
+        rotations.append(rotation if influence == 1.0 else blend(end.fk_rotation, rotation, influence))
     missed = limb.end_of(poses) - limb.target_armature
     return PosedLimb(
         limb=limb,
@@ -283,6 +265,77 @@ def solve_limb(limb: Limb) -> PosedLimb:
         error_world=(limb.world.to_3x3() @ missed).length,
         searched=solution.searched,
     )
+
+
+class ScenePass:
+    """A pass over a scene, and what it did: the chains solved, and the ones skipped with their reason.
+
+    order: in which they were solved. bodies: the bones that followed their limbs; unfit: those that could not. reader:
+    knows where everything is once that is evaluated.
+    """
+
+    def __init__(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        frame_changed: bool,
+        objects: dict[str, bpy.types.Object],
+        order: ChainOrder,
+    ) -> None:
+        self._depsgraph, self._frame_changed, self._objects = depsgraph, frame_changed, objects
+        self.order, self.unfit, self.errors = order, dict(order.unfit), dict(order.errors)
+        self.bodies: dict[ChainName, PosedBody] = {}
+        self.limbs: dict[ChainName, PosedLimb] = {}
+        self._read()
+
+    def _read(self) -> None:
+        self.reader = SceneReader(self._depsgraph, self._frame_changed)
+        self._armatures = {name: _Armature(self.reader, ob) for name, ob in self._objects.items()}
+
+    def release_others(self) -> None:
+        """Give bones that no chain turns any more their FK pose back."""
+        released = [armature for armature in self._armatures.values() if armature.release_others(self.order)]
+        constrained = (not each.mute for own in released for bone in own.ob.pose.bones for each in bone.constraints)
+        if (released and self.order.circular) or any(constrained):
+            # What a constraint makes of a bone that has its FK pose back only Blender knows.
+            self.evaluate()
+
+    def evaluate(self) -> None:
+        """Let Blender evaluate what was solved so far."""
+        if self._commit():
+            loans.evaluate(self._depsgraph)
+        self._read()
+
+    def solve(self, chain: ChainName) -> None:
+        """Solve a chain, or have a bone follow its limbs."""
+        armature, order = self._armatures[chain.armature], self.order
+        if chain in order.limbs:
+            try:
+                self.bodies[chain] = armature.follow(chain.tip, [limb.tip for limb in order.limbs[chain]])
+            except ChainError as error:
+                self.unfit[chain] = error
+            return
+        try:
+            posed = self.limbs[chain] = solve_limb(armature.reader.limb(chain.tip))
+        except ChainError as error:
+            self.errors[chain] = error
+            armature.lengthen(order.bones[chain], 1.0)
+            armature.release(order.turned[chain])
+            return
+        for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
+            armature.writer.write(reading.name, reading.mode, rotation)
+        tell(armature.reader, posed)
+        armature.lengthen(order.bones[chain], posed.stretch)
+
+    def finish(self) -> None:
+        """Write what was solved."""
+        self._commit()
+        loans.settle(self._depsgraph, self._frame_changed)
+        self.reader.written()
+
+    def _commit(self) -> bool:
+        tips = {name: [chain.tip for chain in self.order.steps if chain.armature == name] for name in self._armatures}
+        own = [each.writer.commit(tips[name], self._frame_changed) for name, each in self._armatures.items()]
+        return any(own)
 
 
 def solve_scene(
@@ -301,8 +354,8 @@ def solve_scene(
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
     with unchanged():
         order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
-    going = _Going(depsgraph, frame_changed, objects, order)
-    going.release_others()
+    done = ScenePass(depsgraph, frame_changed, objects, order)
+    done.release_others()
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
     for chain in order.steps:
@@ -311,80 +364,13 @@ def solve_scene(
             continue
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
-            going.evaluate()
+            done.evaluate()
             written.clear()
         moved.add(chain)
         written.add(chain)
-        going.solve(chain)
-    return going.finished()
-
-
-class _Going:
-    """A pass on its way."""
-
-    def __init__(
-        self,
-        depsgraph: bpy.types.Depsgraph,
-        frame_changed: bool,
-        objects: dict[str, bpy.types.Object],
-        order: ChainOrder,
-    ) -> None:
-        self._depsgraph, self._frame_changed = depsgraph, frame_changed
-        self._objects, self._order = objects, order
-        self._done = ScenePass(order, self._read(), unfit=dict(order.unfit), errors=dict(order.errors))
-
-    def _read(self) -> SceneReader:
-        reader = SceneReader(self._depsgraph, self._frame_changed)
-        self._armatures = {name: _Armature(reader, ob) for name, ob in self._objects.items()}
-        return reader
-
-    def release_others(self) -> None:
-        """Give bones that no chain turns any more their FK pose back."""
-        order = self._order
-        released = [armature for armature in self._armatures.values() if armature.release_others(order)]
-        constrained = (not each.mute for own in released for bone in own.ob.pose.bones for each in bone.constraints)
-        if (released and order.circular) or any(constrained):
-            # What a constraint makes of a bone that has its FK pose back only Blender knows.
-            self.evaluate()
-
-    def evaluate(self) -> None:
-        """Let Blender evaluate what was solved so far."""
-        if self._commit():
-            loans.evaluate(self._depsgraph)
-        self._done.reader = self._read()
-
-    def solve(self, chain: ChainName) -> None:
-        """Solve a chain, or have a bone follow its limbs."""
-        armature, order, done = self._armatures[chain.armature], self._order, self._done
-        if chain in order.limbs:
-            try:
-                done.bodies[chain] = armature.follow(chain.tip, [limb.tip for limb in order.limbs[chain]])
-            except ChainError as error:
-                done.unfit[chain] = error
-            return
-        try:
-            posed = done.limbs[chain] = solve_limb(armature.reader.limb(chain.tip))
-        except ChainError as error:
-            done.errors[chain] = error
-            armature.lengthen(order.bones[chain], 1.0)
-            armature.release(order.turned[chain])
-            return
-        for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
-            armature.writer.write(reading.name, reading.mode, rotation)
-        tell(armature.reader, posed)
-        armature.lengthen(order.bones[chain], posed.stretch)
-
-    def finished(self) -> ScenePass:
-        """Write what was solved."""
-        self._commit()
-        loans.settle(self._depsgraph, self._frame_changed)
-        self._done.reader.written()
-        return self._done
-
-    def _commit(self) -> bool:
-        tips = {name: [chain.tip for chain in self._order.steps if chain.armature == name] for name in self._armatures}
-        own = [each.writer.commit(tips[name], self._frame_changed) for name, each in self._armatures.items()]
-        return any(own)
+        done.solve(chain)
+    done.finish()
+    return done
 
 
 def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
@@ -393,24 +379,18 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
     for reading, pose in zip(limb.bones, posed.poses_armature, strict=True):
         reader.pose(reading.name, pose)
     for end, rotation in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
-        reader.turn(end.reading.name, quaternion_of(rotation, end.reading.mode))
+        reader.tell(end.name, end.mode, rotation)
 
 
 class _Armature:
     """One armature in a pass."""
 
     def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
-        self._scene = scene
-        self.ob = ob
-        self._evaluated = ob.evaluated_get(scene.depsgraph)
-        self.writer = PoseWriter(ob, self._evaluated)
+        self.ob, self.reader = ob, scene.armature(ob)
+        self._bones = self.reader.evaluated.pose.bones
+        self.writer = PoseWriter(ob, self.reader.evaluated)
         self._shown = shown_channels(ob)
         self._scaled = {name for name, mode in self._shown if mode == SCALE}
-
-    @property
-    def reader(self) -> ArmatureReader:
-        """Made when first asked for: by then what carries the armature is posed."""
-        return self._scene.armature(self.ob)
 
     def follow(self, body: str, limbs: Sequence[str]) -> PosedBody:
         """Have a bone follow its limbs. Raises ChainError where it cannot."""
@@ -434,13 +414,13 @@ class _Armature:
         reader = self.reader
         for name, factor in self._factors(names, ratio).items():
             fk = reader.fk.scale(name)
-            before = reader.scale_of(self._evaluated.pose.bones[name]) if name in names else Vector(fk)
+            before = reader.scale_of(self._bones[name]) if name in names else Vector(fk)
             scale = before * factor
             if tuple(scale) != fk:
                 self.writer.write(name, SCALE, tuple(scale))
             elif name in self._scaled:
                 self.writer.give_back(name, SCALE, fk)
-            reader.rescale(name, scale)
+            reader.tell(name, SCALE, scale)
 
     def release_others(self, order: ChainOrder) -> bool:
         """Give the channels that no chain and no body sets any more their FK pose back; whether any are.
@@ -449,7 +429,7 @@ class _Armature:
         """
         if not self._shown:
             return False
-        name_full, tips = self.ob.name_full, self._evaluated.pose.bones
+        name_full, tips = self.ob.name_full, self._bones
         chains, bodies = order.chains_of(name_full), {body.tip for body in order.limbs if body.armature == name_full}
         stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
         of_chains = order.turned_by(name_full).items()
@@ -463,7 +443,7 @@ class _Armature:
             above = tips[root].parent
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
-                self.reader.rescale(root, Vector(self.reader.fk.scale(root)))
+                self.reader.tell(root, SCALE, self.reader.fk.scale(root))
         return bool(released)
 
     def release(self, names: Sequence[str]) -> None:
@@ -473,11 +453,6 @@ class _Armature:
                 self._give_back(name, mode)
 
     def _give_back(self, name: str, mode: str) -> None:
-        fk, reader = self.reader.fk.numbers(name, mode), self.reader
+        fk = self.reader.fk.numbers(name, mode)
         self.writer.give_back(name, mode, fk)
-        if mode == SCALE:
-            reader.rescale(name, Vector(fk))
-        elif mode == LOCATION:
-            reader.place(name, Vector(fk))
-        else:
-            reader.turn(name, quaternion_of(fk, mode))
+        self.reader.tell(name, mode, fk)

@@ -21,9 +21,10 @@ from ..data.relation import place_of
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings, settings_of
 from ..model.body import BodyModel
 from ..model.limb import Wishes
-from ..model.limb_model import FkTrack, LimbModel, fk_track
+from ..model.limb_model import FkTrack, LimbModel, controls_of, fk_track
 from .reading import UnevenError
-from .track_solving import BodyTrack, GoalTrack, PlannedChain, Reading, shifts_over
+from .solving import PlannedChain
+from .track_solving import BodyTrack, GoalTrack, Reading, shifts_over
 
 
 class Source(Protocol):
@@ -48,14 +49,11 @@ class SeenPlaces:
         self._worlds: dict[bpy.types.Object, list[Matrix]] = {}
         self._poses: dict[tuple[bpy.types.Object, str], list[Matrix]] = {}
         for ob, model in chains:
-            tip = ob.pose.bones[model.tip]
-            controls = [(tip.analytic_ik_target, model.target_bone), (tip.analytic_ik_pole_target, model.pole_bone)]
             bodies = [(ob, model.led.name), (ob, model.led.parent)] if model.led else []
-            for each, bone in ((ob, model.parent), *controls, *bodies):
-                if each is not None:
-                    self._worlds.setdefault(each, [])
-                    if bone:
-                        self._poses.setdefault((each, bone), [])
+            for each, bone in ((ob, model.parent), *controls_of(ob, model), *bodies):
+                self._worlds.setdefault(each, [])
+                if bone:
+                    self._poses.setdefault((each, bone), [])
 
     def see(self, depsgraph: bpy.types.Depsgraph) -> None:
         for ob, places in self._worlds.items():
@@ -177,14 +175,11 @@ class TrackReader:
         key = model.armature, model.parent
         if key not in self._carried:
             self._carried[key] = self._carry(ob, model.parent)
-        carried, tip = self._carried[key], ob.pose.bones[model.tip]
-        target = self._place(ob, carried, tip.analytic_ik_target, model.target_bone)
-        poles = None
-        if model.has_pole:
-            poles = self._place(ob, carried, tip.analytic_ik_pole_target, model.pole_bone)[:, :3, 3]
+        carried = self._carried[key]
+        target, *poles = [self._place(ob, carried, *each) for each in controls_of(ob, model)]
         return GoalTrack(
             targets=target[:, :3, 3],
-            poles=poles,
+            poles=poles[0][:, :3, 3] if poles else None,
             orientations=turns_in(target) if model.foot else None,
             to_world=carried[2],
             settings=self._settings(ob, model),

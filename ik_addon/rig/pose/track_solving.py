@@ -27,21 +27,6 @@ from ..model.limb_model import (
     local_rotations,
 )
 from .following import body_shifts
-from .solving import ReadyChain
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedChain:
-    """A chain that is not read whole each time.
-
-    model: what no frame changes. fk: its FK pose as the channels were when it was planned; length: of the chain in it.
-    ready: to be solved for one frame; None where frames change its FK pose or settings.
-    """
-
-    model: LimbModel
-    fk: FkTrack
-    length: float
-    ready: ReadyChain | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +141,7 @@ _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
-    """Solve each chain over its frames, all of as many. Raises ChainError as `ReadyChain.solve`."""
+    """Solve each chain over its frames, all of as many. Raises ChainError as `PlannedChain.solve`."""
     places = [places_of(reading) for reading in readings]
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}

@@ -108,7 +108,9 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     if not bones:
         return []
     found = (_driven(ob, tip, bones), _constrained(tip, bones), _uneven(ob, bones), _circular(ob, tip, bones))
-    return [*_without_pole(ob, tip), *(problem for problems in found for problem in problems)]
+    gone = gone_pole(settings_of(ob.pose.bones[tip]))
+    without_pole = [] if gone is None else [fault_of(tip, gone.of(messages.BONE(bone=tip)))]
+    return [*without_pole, *(problem for problems in found for problem in problems)]
 
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
@@ -148,10 +150,12 @@ def left_behind(ob: bpy.types.Object, tip: str) -> list[Problem]:
 def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
     """Names of the bones of a chain whose keys do not show: nothing moves its controls, or they play another clip.
 
-    Empty if the chain shows part of its FK pose, on purpose.
+    Empty if the chain shows part of its FK pose, on purpose, or was Blender's IK, which went over these keys too.
     """
     pose_bone = ob.pose.bones[tip]
     if settings_of(pose_bone).influence < 1.0 or may_change(pose_bone, "influence"):
+        return []
+    if pose_bone.analytic_ik_record_adopted:
         return []
     keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
     moved = any(
@@ -179,12 +183,6 @@ def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[
 
 def _own_curves(ob: bpy.types.Object) -> list:
     return current_fcurve_collections(ob.animation_data) if ob.animation_data else []
-
-
-def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:
-    gone = gone_pole(settings_of(ob.pose.bones[tip]))
-    if gone is not None:
-        yield fault_of(tip, gone.of(messages.BONE(bone=tip)))
 
 
 def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:

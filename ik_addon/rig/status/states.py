@@ -26,8 +26,7 @@ from ..model.order import ChainName, ChainOrder, chain_order, live_tips, read_by
 from ..pose.following import PosedBody, follow_limbs
 from ..pose.planned import wishes_of
 from ..pose.reading import SceneReader
-from ..pose.solving import solve_limb
-from ..pose.track_solving import PlannedChain
+from ..pose.solving import PlannedChain, solve_limb
 from .problems import Problem, fault_of, read_chain
 
 ARRIVED = 2e-5
@@ -70,7 +69,7 @@ class States:
         planned = self._plan.planned_of(ob) if self._plan else {}
         # What a chain that stretches, or whose foot rolls, misses takes more than its lengths to tell.
         tellable = {tip: own for tip, own in planned.items() if not own.model.rolls and own.model.reach != "STRETCH"}
-        self._still = {tip: chain for tip, chain in tellable.items() if chain.ready is not None}
+        self._still = {tip: chain for tip, chain in tellable.items() if chain.model.is_still}
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}
 
@@ -119,9 +118,7 @@ class States:
         return self._away(tip, missed, length, posed.outcome, posed.error_world, limb.settings)
 
     def _of_still(self, chain: PlannedChain) -> ChainState:
-        tip, ready = chain.model.tip, chain.ready
-        assert ready is not None
-        own = ready.chain
+        tip, own = chain.model.tip, chain.chain
         settings = settings_of(self._evaluated_tip(tip))
         target_world = self._target_world(settings)
         missed = (end_world(self._evaluated_tip(tip)) - target_world).length
@@ -131,10 +128,10 @@ class States:
         try:
             wishes = wishes_of(self._scene.armature(self._ob), chain.model)
             # What limits keep it from takes more than its lengths to tell.
-            outcome = ready.solve(wishes).outcome if own.limits else None
+            outcome = chain.solve(wishes).outcome if own.limits else None
         except ChainError as error:
             return self._broken(tip, error)
-        distance, expected = (wishes.target - ready.root).length, 0.0
+        distance, expected = (wishes.target - chain.root).length, 0.0
         if outcome is None:
             outcome = outcome_at(distance, *reach_limits(own.lengths)[0])
         if outcome is Outcome.REACHED and settings.softness:
@@ -219,14 +216,11 @@ def body_of(bone: bpy.types.PoseBone | None, tip: bpy.types.PoseBone | None) -> 
     found = next((each for each in own if each.name in following), None)
     if found is not None:
         return found
-    possible = (name for name, tips in _possible(ob).items() if (tip.name in tips if tip else name == known.name))
-    name = next(possible, None)
+    live = live_tips(ob)
+    possible = possible_bodies(ob, {name: ob.pose.bones[name] for name in live}) if len(live) > 1 else {}
+    fit = (name for name, tips in possible.items() if (tip.name in tips if tip else name == known.name))
+    name = next(fit, None)
     return ob.pose.bones[name] if name else None
-
-
-def _possible(ob: bpy.types.Object) -> dict[str, list[str]]:
-    tips = live_tips(ob)
-    return possible_bodies(ob, {tip: ob.pose.bones[tip] for tip in tips}) if len(tips) > 1 else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
-from ..base import registration_of
+from ..base import common_start, registration_of
 
 if TYPE_CHECKING:
     from ...bake.clips import Chosen, Clips
@@ -33,9 +33,7 @@ class ANALYTIC_IK_UL_clips(bpy.types.UIList):
     """The clips with their ticks; it scrolls, and finds by name."""
 
     def draw_item(self, _context, layout, data, item, _icon, _active_data, _active_property, *_) -> None:
-        # Importers begin all names with that of the armature.
-        starts = {each.name.partition("|")[0] for each in data.chosen_clips}
-        layout.prop(item, "use", text=item.name.removeprefix(f"{starts.pop()}|") if len(starts) == 1 else item.name)
+        layout.prop(item, "use", text=item.name.removeprefix(common_start(each.name for each in data.chosen_clips)))
 
 
 class OverClips:

@@ -145,7 +145,7 @@ Legs are rigged if none are, and the body follows so that every leg reaches"""
         if all_tips(ob):
             return (yield from super().steps(context, ob))
         as_bones = self.options.is_invoke and shown_controls(context, ob) == "BONES"
-        with all_or_nothing([ob]) as undo, new_bones_taken_back(*[ob] * as_bones):
+        with new_bones_taken_back(*[ob] * as_bones), all_or_nothing([ob]) as undo:
             for level, words in sentences(ob, rig_legs(context, ob, as_bones=as_bones)):
                 self.report({level}, words)
             undo.nothing_more_is_made()

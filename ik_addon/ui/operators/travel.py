@@ -14,7 +14,7 @@ from ...rig.blender.armatures import armature_objects
 from ...rig.blender.clips import Clip, clip_name, clips_of, motion_frames, playing_clip
 from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
-from ..base import ChainOperator, length_words, not_editable, registration_of
+from ..base import ChainOperator, common_start, length_words, not_editable, registration_of
 from .clip_list import ClipsMade, ClipWork, draw_clips, strips_asked
 from .polls import baked_already, none_live, nothing_aside
 from .stepped import SteppedOperator, faults_of_clips, running
@@ -182,10 +182,18 @@ What travels goes on, and feet in contact stay where they are"""
         return messages.LOOPED(first=first, last=last, distance=distance, turned=turned)
 
 
+def _next_clips(ob: bpy.types.Object) -> dict[str, str]:
+    """The names of clips that may follow the one that plays, by what is shown of them: Blender's lists take what is
+    after a "|" for a hint."""
+    clips = clips_of(ob)
+    names = {clip: clip_name(clip, clips) for clip in clips}
+    start = common_start(names.values())
+    return {name.removeprefix(start): name for clip, name in names.items() if clip != playing_clip(ob)}
+
+
 def _that_may_follow(_operator: object, context: bpy.types.Context, _text: str) -> list[str]:
     ob = chain_armature(context)
-    clips = clips_of(ob) if ob else []
-    return [clip_name(clip, clips) for clip in clips if clip != playing_clip(ob)]
+    return [*_next_clips(ob)] if ob else []
 
 
 class ANALYTIC_IK_OT_join_clips(SteppedOperator):
@@ -213,7 +221,8 @@ They are joined where the same feet stand, and these stay"""
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...travel.joining import clips_joined
 
-        report = yield from clips_joined(context, ob, self.clip, self.body, self.end)
+        name = _next_clips(ob).get(self.clip, self.clip)
+        report = yield from clips_joined(context, ob, name, self.body, self.end)
         (first, last), distance = report["frames"], _length(context, report["difference"])
         return messages.JOINED(clip=self.clip, frame=report["joint"][0], first=first, last=last, distance=distance)
 

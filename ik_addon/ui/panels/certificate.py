@@ -19,7 +19,16 @@ from ...bake.certificate import (
     read_certificates,
     verdict_on_clips,
 )
-from ..base import InSidebar, closed_panel, columns_for, draw_sentence, length_words, registration_of, slides_words
+from ..base import (
+    InSidebar,
+    closed_panel,
+    columns_for,
+    common_start,
+    draw_sentence,
+    length_words,
+    registration_of,
+    slides_words,
+)
 from ..operators.certificates import (
     shown_certificate,
 )
@@ -116,14 +125,12 @@ def _draw_clip_rows(
     layout: bpy.types.UILayout, context: bpy.types.Context, clips: Sequence[Certificate], shown: Certificate
 ) -> None:
     """A line for each clip: the way there, and what is wrong."""
-    column = layout.column(align=True)
+    column, start = layout.column(align=True), common_start(clip.clip for clip in clips)
     for clip in clips:
-        words = faults_words(clip)
+        words, name = faults_words(clip), clip.clip.removeprefix(start)
         # A long name has a line for itself.
-        split = column.split(factor=0.5, align=True) if columns_for(context, [clip.clip], 2) == 2 else column
-        button = split.operator(
-            "analytic_ik.go_to_frame", text=clip.clip, icon=_ICONS[clip.rank], depress=clip == shown
-        )
+        split = column.split(factor=0.5, align=True) if columns_for(context, [name], 2) == 2 else column
+        button = split.operator("analytic_ik.go_to_frame", text=name, icon=_ICONS[clip.rank], depress=clip == shown)
         button.frame, button.clip = clip.first, clip.clip
         split.label(text=words or messages.SOUND())
 

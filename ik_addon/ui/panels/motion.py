@@ -11,7 +11,7 @@ from ...rig.data.export_stash import has_aside
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
 from ...rig.model.order import has_live_chains
-from ..base import InSidebar, draw_sentence, length_words, registration_of, slides_words
+from ..base import ICON_WIDE, InSidebar, draw_sentence, fits, length_words, registration_of, slides_words
 from ..operators.stepped import running
 from .status import NATIVE_ICON, draw_muted
 
@@ -55,6 +55,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
             if any(own["on"] for own in record(ob, CORRECTIONS).get("entries", ())):
                 draw_sentence(layout, context, messages.BEFORE_CORRECTIONS(), "INFO")
             _draw_report(layout, context, report)
+        elif kept_settings(ob) is not None:
+            draw_sentence(layout, context, messages.SLIDES_NOT_KEPT(), "INFO")
         _draw_keys(layout, context, ob)
         column = layout.column(align=True)
         column.operator("analytic_ik.lock_to_object", icon="LOCKED")
@@ -91,7 +93,12 @@ def _draw_keys(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         first, last = min(first for first, _ in spans), max(last for _, last in spans)
         more = messages.AND_MORE(more=len(step) - 1) if len(step) > 1 else ""
         words = messages.CORRECTION(control=control_name(own), more=more, frame=own["frame"], first=first, last=last)
-        row.label(text=words)
+        if fits(context, f"{words} {ICON_WIDE * 2}"):
+            row.label(text=words)
+        else:
+            draw_sentence(row, context, words, "NONE")
+            row = column.row(align=True)
+            row.alignment = "RIGHT"
         button = row.operator("analytic_ik.go_to_frame", text="", icon="TIME")
         button.frame = round(own["frame"])
         icon = "HIDE_OFF" if own["on"] else "HIDE_ON"

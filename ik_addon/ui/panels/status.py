@@ -11,7 +11,7 @@ from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import has_live_chains
 from ...rig.status.problems import Cure, Problem, left_behind
 from ...rig.status.states import ChainState, bends_backwards, body_of
-from ..base import closed_panel, columns_for, draw_sentence, fits, length_words
+from ..base import ICON_WIDE, closed_panel, columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, button_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_add,
@@ -29,8 +29,6 @@ _ICONS = {
     "SOFT": "SPHERECURVE",
     "BLENDED": "MOD_OPACITY",
 }
-_ICON_WIDE = "OOO"
-"""A text about as wide as a button with an icon alone."""
 NATIVE_ICON = "CONSTRAINT"
 """Of a chain that Blender's own constraints stand for."""
 _AWAY = {
@@ -94,7 +92,7 @@ def draw_status(
         right.alignment = "RIGHT"
         # Without its icon, or that alone: the row is short.
         text, fix_icon, _ = BUTTONS[fix]
-        shown = (text, "NONE") if not body_fix or fits(context, f"{words} {text} {_ICON_WIDE}") else ("", fix_icon)
+        shown = (text, "NONE") if not body_fix or fits(context, f"{words} {text} {ICON_WIDE}") else ("", fix_icon)
         draw_fix(right, Cure(fix, tip.name), *shown)
         if body is not None and body_fix:
             # In the same row: what is below stays where it is while a control is dragged.
