@@ -34,7 +34,7 @@ def report_of(
     is_cyclic: bool,
     follows: float,
 ) -> dict:
-    """The report of a plan. captured: the clip. stage: as planted, there on a path. after: the legs as solved now. path:
+    """The report of a plan. captured: the clip. stage: as planted, on a path. after: the legs as solved now. path:
     figures of it. is_cyclic: it goes on beyond its keys. follows: how much the body is to follow the feet."""
     before, ground, chains = stage.clip, stage.ground, []
     seen, shifts = ground.seen_from(after), _moves(stage, plan.shifts, follows)
