@@ -3,9 +3,9 @@
 F1 of frames of heels and balls against labels that no network was trained on. Those of a CMU capture and of clips in
 place were made by eye (`tests/planting/labels.py`). Of the CMU captures that the networks of Plant Feet learned from,
 half of the subjects are kept apart at a time, and networks that are trained on the others alone are asked; labels are
-those of `benchmarks.train_contacts`, of what is clean, made for level floors; and once more with balls that stand
-uphill, higher than their heels. Spoiled are legs x1.1 and x0.9 and a root that wanders by 7 % of a leg. A false lock
-has no label below it. FOLDER holds the capture, `cmu_legs.npz` and `characters/`.
+those of `benchmarks.train_contacts`, of what is clean, made for level floors; and once more with balls at rest whose
+heels stand, however much higher they are: *slopes too*. Spoiled are legs x1.1 and x0.9 and a root that wanders by 7 %
+of a leg. A false lock has no label below it. FOLDER holds the capture, `cmu_legs.npz` and `characters/`.
 """
 
 import argparse
@@ -26,10 +26,6 @@ from ik_addon.planting.feet.curves import runs
 from . import pages
 from .criteria import SPOILED
 from .train_contacts import clips_of, labels_of, train
-
-UPHILL = 0.1
-"""How much higher than its heel, leg lengths, the ball of a foot is that stands uphill or on a bar: up to half of a
-sole, 30 degrees."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,7 @@ def of_others(path: Path, pieces: int) -> dict[str, list[Found]]:
         networks = train(others, pieces, seed=0)
         with patch.object(finding, "networks", lambda networks=networks: networks):
             for name, clip, truth in (each for each in known if each[0].rpartition("_")[0] in apart):
-                for kind, own in (("", truth), (", uphill too", labels_of(clip, UPHILL))):
+                for kind, own in (("", truth), (", slopes too", labels_of(clip, slopes=True))):
                     for state, seen in (("clean", [clip]), ("spoiled", spoiled(clip))):
                         row = rows.setdefault(f"other subjects, {state}{kind}", [])
                         row += [found_in(name, each, own) for each in seen]

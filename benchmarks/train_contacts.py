@@ -18,7 +18,7 @@ import numpy as np
 
 from ik_addon.planting.feet import finding
 from ik_addon.planting.feet.clip import LegMotion
-from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
+from ik_addon.planting.feet.contacts import BALL, HEEL, HeelAndBall, sole_of
 from ik_addon.planting.feet.curves import frames_in, lowest, runs, smooth
 from ik_addon.planting.feet.features import Samples, windows
 from ik_addon.planting.feet.options import FLOOR_TIME, LIFT
@@ -51,18 +51,21 @@ def clips_of(path: str) -> Iterator[tuple[str, LegMotion]]:
             )
 
 
-def labels_of(clip: LegMotion, uphill: float = -np.inf) -> np.ndarray:
-    """(legs, 2, T) bool, what stands in a clean capture.
+def labels_of(clip: LegMotion, slopes: bool = False) -> np.ndarray:
+    """(legs, 2, T) bool, what stands in a clean capture: what is at rest, and low over the lowest place of its foot.
 
-    uphill: how much higher than its heel, leg lengths, a ball may be that is as low as itself before and after, though
-    not as its foot; by default none stands so, as on a level floor.
+    slopes: as well a ball at rest whose heel stands, however much higher it is: nobody holds his toes up while both are
+    still, and the ground slopes below them.
     """
     sole = sole_of(clip)
     places = sole.places(clip.ankles, clip.feet) / clip.size
     half = frames_in(_TIME / 2.0, clip.fps)
-    low = np.array([_low(heights, frames_in(FLOOR_TIME, clip.fps), uphill) for heights in places[..., 2]])
+    floors = np.array([lowest(leg.min(axis=0), frames_in(FLOOR_TIME, clip.fps)) for leg in places[..., 2]])
+    low = places[..., 2] - floors[:, None] < _LOW
     found = np.zeros(places.shape[:-1], bool)
     for leg, point in np.ndindex(found.shape[:2]):
+        if slopes and point == BALL:
+            low[leg, BALL] |= found[leg, HEEL]
         way = places[leg, point]
         padded = np.pad(way, ((half, half), (0, 0)), mode="edge")
         seen = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=0)
@@ -73,17 +76,6 @@ def labels_of(clip: LegMotion, uphill: float = -np.inf) -> np.ndarray:
             rest = np.percentile(way[first : last + 1, 2], 25)
             found[leg, point, first : last + 1] &= way[first : last + 1, 2] - rest < LIFT[point]
     return found
-
-
-def _low(heights: np.ndarray, reach: int, uphill: float) -> np.ndarray:
-    """(2, T) bool, where heel and ball at these heights (2, T) are as low as what stands.
-
-    The floor is the lowest place of the foot within `reach` frames; a ball less than `uphill` higher than its heel has
-    its own, too.
-    """
-    heel, ball = heights
-    own = (ball - lowest(ball, reach) < _LOW) & (ball - heel < uphill)
-    return (heights - lowest(heights.min(axis=0), reach) < _LOW) | np.array((np.zeros_like(own), own))
 
 
 class Pieces:

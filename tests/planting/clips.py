@@ -49,6 +49,15 @@ def walk(fps=60.0, seconds=6.0, size=1.0, terrain=lambda x: 0.0, turn=0.0, legs=
     return scaled(with_knees(clip), size), truth
 
 
+def loop(fps=24.0, size=1.0):
+    """One cycle of a walk in place, whose last frame is its first one."""
+    clip, _ = walk(120.0, seconds=CYCLE, size=size)
+    frames = np.round(np.linspace(0.0, clip.frame_count - 1, round(CYCLE * fps) + 1)).astype(int)
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    cycle = replace(clip, fps=fps, **{name: getattr(clip, name)[:, frames] for name in names})
+    return placed(cycle, -(cycle.hips.mean(axis=0) - cycle.hips.mean(axis=0)[0]) * (1.0, 1.0, 0.0))
+
+
 def _foot(times, phase, start, terrain):
     """Ankles (T, 3), orientations (T, 3, 3) and contacts (2, T) of one foot."""
     cycles = np.floor(times / CYCLE - phase)

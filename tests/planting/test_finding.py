@@ -19,6 +19,7 @@ from ik_addon.planting.feet.treadmill import stands_on
 
 from . import clips
 from .captured import character
+from .clips import loop
 from .labels import CHARACTERS, CMU_LABELED, cmu_labels, mask
 from .measures import agreement
 
@@ -31,15 +32,6 @@ def in_place(clip, speed=SPEED):
     """A walk whose ground passes below it."""
     times = np.arange(clip.frame_count)[:, None] / clip.fps
     return clips.placed(clip, -times * np.array((speed, 0.0, 0.0)) * clip.size / 1.05)
-
-
-def loop(fps=24.0, size=1.0):
-    """One cycle of a walk in place, whose last frame is its first one."""
-    clip, _ = clips.walk(120.0, seconds=clips.CYCLE, size=size)
-    frames = np.round(np.linspace(0.0, clip.frame_count - 1, round(clips.CYCLE * fps) + 1)).astype(int)
-    names = ("hips", "knees", "ankles", "balls", "feet")
-    cycle = replace(clip, fps=fps, **{name: getattr(clip, name)[:, frames] for name in names})
-    return clips.placed(cycle, -(cycle.hips.mean(axis=0) - cycle.hips.mean(axis=0)[0]) * (1.0, 1.0, 0.0))
 
 
 def false_contacts(found, truth):

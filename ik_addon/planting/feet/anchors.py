@@ -354,3 +354,21 @@ def within(anchors: Anchors, own: slice) -> Anchors:
         return each.first < own.stop and each.last >= own.start
 
     return Anchors(tuple(map(cut, filter(inside, anchors.locks))), tuple(map(cut, filter(inside, anchors.flats))))
+
+
+def repeated(anchors: Anchors, first: int, last: int, way: np.ndarray) -> Anchors:
+    """Anchors of a loop whose last frame is its first one again, farther by a way (3,), where what stands there stands
+    as at the first: frames before the one and after the other are not quite alike."""
+
+    def key(each) -> tuple:
+        return each.leg, getattr(each, "point", None)
+
+    begins = {key(each): each for each in (*anchors.locks, *anchors.flats) if each.first <= first <= each.last}
+
+    def again(each):
+        own = begins.get(key(each), each)
+        if own is each or not each.first <= last <= each.last:
+            return each
+        return replace(each, foot=own.foot) if isinstance(each, Flat) else replace(each, place=own.place + way)
+
+    return Anchors(tuple(map(again, anchors.locks)), tuple(map(again, anchors.flats)))

@@ -135,10 +135,12 @@ def _still_frames(clip: LegMotion, leg: int, lying: np.ndarray) -> np.ndarray:
     restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
     # Feet of a body that lies are still and low, and show no sole.
     order = np.lexsort((restlessness, lying))
-    if is_planted(clip):
-        flat = stand_exactly(clip, np.array((ankles, balls))).all(axis=0)
-        if np.count_nonzero(flat) >= FEWEST_STILL:
-            order = order[flat[order]]
+    flat = stand_exactly(clip, np.array((ankles, balls))).all(axis=0) & ~lying
+    planted = is_planted(clip)
+    # What is held in the air does not move either.
+    flat &= heights <= (heights[flat] if planted and flat.any() else heights).min() + 1.5 * HEIGHT_SCALE * clip.size
+    if np.count_nonzero(flat) >= (1 if planted else FEWEST_STILL):
+        order = order[flat[order]]
     return order[: max(FEWEST_STILL, clip.frame_count // STILL_SHARE)]
 
 

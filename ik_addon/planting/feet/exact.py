@@ -3,16 +3,18 @@
 import numpy as np
 
 from .clip import LegMotion
-from .curves import quantile, runs
+from .curves import middle_of, quantile, runs
 from .options import EXACT
 
 _TURNS, _FEWEST = 10.0, 3
 """An ankle that moves by so many times `EXACT` turns about the ball; in fewer frames than that it is chance."""
+_PART = 1.0 / 3.0
+"""Of the steps in contact of a planted clip those that are exact, at least; of others none is, or one by chance."""
 _NOISE, _ROUNDING = 10.0, 1e-7
 """Times the median move of what stands exactly that rounding moves it at most; leg lengths that are none."""
 _NEAR, _NOISES = 0.03, np.geomspace(1e-3, 1e-8, 16)
 """Leg lengths from a point within which a pivot is looked for; how far, in turn, points may be from standing."""
-_PLANE, _PIVOTS = 1e-6, 6
+_PLANE, _PIVOTS = 1e-6, 3
 """Part of what turns tell about a point, of what they tell most about, below which they tell nothing; how many of them
 are about one point, at least."""
 
@@ -38,6 +40,19 @@ def stand_exactly(clip: LegMotion, ways: np.ndarray) -> np.ndarray:
         for first, last in runs(own):
             own[first : last + 1] = last > first
     return found
+
+
+def shared_exactly(clip: LegMotion, velocities: np.ndarray, belt: np.ndarray, most: float) -> np.ndarray:
+    """The level velocity (3,) that points have exactly in a good part of their steps in contact, of which these are the
+    velocities (n, 3): that of the belt on which a clip was planted. No farther than `most` from that of a belt (3,);
+    the belt's own if there is none."""
+    exact = EXACT * clip.size * clip.fps
+    near = velocities[(np.abs(velocities[:, 2]) <= exact) & (np.linalg.norm(velocities - belt, axis=1) <= most)]
+    if len(near):
+        alike = near[np.linalg.norm(near - middle_of(near), axis=1) <= exact]
+        if len(alike) >= _PART * len(velocities):
+            return alike.mean(axis=0) * (1.0, 1.0, 0.0)
+    return belt
 
 
 def _rounding(clip: LegMotion) -> float:

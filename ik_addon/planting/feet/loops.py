@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from .clip import LegMotion
-from .exact import is_planted
+from .curves import middle_of
 from .options import EXACT
 
 _CLOSED = 0.6
@@ -79,24 +79,24 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
     """A loop with so many of its cycles before it and after it, each farther by the way that one goes; its skins are
     left out."""
     rows, cycle = _rows(clip, cycles)
-    way = cycle[:, None] * _way(clip)
+    way = cycle[:, None] * way_of(clip)
     points = {name: getattr(clip, name)[:, rows] + way for name in _POINTS}
     legs = {name: getattr(clip, name) for name in ("feet", "extensions", "jerks")}
     legs = {name: own if own is None else own[:, rows] for name, own in legs.items()}
     return replace(clip, skins=(), **legs, **points)
 
 
-def _way(clip: LegMotion) -> np.ndarray:
-    """(3,), how far a loop goes in one cycle: as its hips do, or in a planted one as the feet that stand over its seam,
-    which are as far from themselves."""
-    hips = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
-    way = (hips[-1] - hips[0]) * (period_of(clip) / (clip.frame_count - 1))
-    if is_planted(clip):
-        stand = np.linalg.norm(_beside(clip.balls), axis=-1).max(axis=-1) <= EXACT * clip.size
-        ways = (clip.balls[:, -1] - clip.balls[:, 0])[stand] * (1.0, 1.0, 0.0)
-        ways = ways[np.linalg.norm(ways - way, axis=-1) <= _STILL * clip.size]
-        return ways.mean(axis=0) if len(ways) else way
-    return way
+def way_of(clip: LegMotion) -> np.ndarray:
+    """(3,), how far a loop goes in one cycle: as its hips do, or where feet stand exactly over its seam, as most of
+    these, which are as far from themselves."""
+    hips, period = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0), period_of(clip)
+    way = (hips[-1] - hips[0]) * (period / (clip.frame_count - 1))
+    stand = np.linalg.norm(_beside(clip.balls), axis=-1) <= EXACT * clip.size
+    # A last frame that is the first one again stands where that does.
+    stand = stand.any(axis=-1) if period < clip.frame_count else stand.all(axis=-1)
+    ways = (clip.balls[:, -1] - clip.balls[:, 0])[stand] * (1.0, 1.0, 0.0)
+    ways = ways[np.linalg.norm(ways - way, axis=-1) <= _STILL * clip.size]
+    return middle_of(ways) if len(ways) else way
 
 
 def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:

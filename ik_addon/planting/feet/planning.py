@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...solvers.carrier import lowering, nearest_shift
-from .anchors import Anchors, Lock, anchors_of, joined, same_places, settled, within
+from .anchors import Anchors, Lock, anchors_of, joined, repeated, same_places, settled, within
 from .clip import UP, LegMotion, bends_of, directions, ways_of
 from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
-from .loops import cycles_around, in_cycles, own_frames, unrolled
+from .loops import cycles_around, in_cycles, own_frames, period_of, unrolled, way_of
 from .options import BODY_TIME, CLIMB_TIME, LEVEL, REACH_TIME, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits, unfolded
@@ -211,6 +211,8 @@ def plan(
     edits: list[bool] = []
 
     def seen(anchors: Anchors) -> Anchors:
+        if period_of(clip) < clip.frame_count and not climbs(clip, clip.ankles, ground):
+            anchors = repeated(anchors, own.start, own.stop - 1, way_of(clip))
         kept = within(anchors, own)
         edits.append(footprints is not None and not same_places(footprints(kept), kept))
         return anchors

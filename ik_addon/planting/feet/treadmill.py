@@ -8,6 +8,7 @@ from .anchors import settled
 from .clip import LegMotion, applied
 from .contacts import HeelAndBall, sole_of, split_slides
 from .curves import extent, middle_of, quantile, runs, slope
+from .exact import shared_exactly
 from .finding import contacts_of
 from .options import CREEPING, FASTEST_STAND, SKATING, SLIDE_RANGE, SLIDING, SLOPE_TIME, Options
 from .planning import FootPlan, Ground
@@ -79,7 +80,10 @@ def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
     shared = [np.linalg.norm(middle_of(each) - belt) <= SHARED * speed for each in own]
     touching = np.count_nonzero(contacts.any(axis=(1, 2)))
     near = np.linalg.norm(velocities - belt, axis=1) <= SHARED * speed
-    return np.array((*belt, 0.0)) if sum(shared) > MOST * touching and near.mean() >= HALF else still
+    if sum(shared) <= MOST * touching or near.mean() < HALF:
+        return still
+    steps = np.diff(places, axis=2)[contacts[..., 1:] & contacts[..., :-1]]
+    return shared_exactly(clip, steps * clip.fps, np.array((*belt, 0.0)), SHARED * speed)
 
 
 FEWEST = 3
