@@ -17,9 +17,9 @@ from ..rig.rigs import evaluated_copy
 FASTER = 0.06
 """Leg lengths by which a knee may go farther from its hip in a third of a frame than the capture does around it; where
 poles changed sides 0.07 to 0.41."""
-TURNED, SAME = 20.0, 1e-5
+TURNED, SAME = 20.0, 4e-5
 """Degrees by which a pole goes around its leg in a third of a frame; where they changed sides 40 to 180. Leg lengths by
-which knees of a rigged leg are off at frames."""
+which knees of a rigged leg are off at frames: in Blender 4.2 2.9e-5 near straight."""
 AROUND = 3
 """Thirds to either side in which a capture is looked at."""
 
@@ -74,7 +74,9 @@ def around(rows: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(("name", "clip"), CASES)
 def test_knees_and_poles_are_calm_between_frames(name, clip):
     ob = opened(CHARACTERS / name)
-    found = next(each for each in clips_of(ob) if short(each.action.name) == clip)
+    # Blender 4.2 puts the armature's name behind.
+    named = [each for each in clips_of(ob) if short(each.action.name).startswith(clip)]
+    found = min(named, key=lambda each: len(each.action.name))
     for action in [each for each in bpy.data.actions if each != found.action]:
         bpy.data.actions.remove(action)
     first, last = map(int, found.action.frame_range)
