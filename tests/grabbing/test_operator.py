@@ -225,13 +225,19 @@ def test_it_needs_pose_mode(ob):
     assert not bpy.ops.analytic_ik.grab.poll() and not bpy.ops.analytic_ik.pin.poll()
 
 
-def test_skin_of_the_head_stays_above_the_ground_that_feet_stand_on(ob):
-    mesh = bpy.data.meshes.new("helmet")
-    mesh.from_pydata([Vector(corner) * 0.3 for corner in product((-1.0, 1.0), repeat=3)], [], [])
-    helmet = bpy.data.objects.new("helmet", mesh)
-    bpy.context.scene.collection.objects.link(helmet)
-    helmet.parent, helmet.parent_type, helmet.parent_bone = ob, "BONE", "head"
+def wear(ob, bone, corners):
+    """A block on a bone: its corners from the tail of that."""
+    mesh = bpy.data.meshes.new("worn")
+    mesh.from_pydata(corners, [], [])
+    worn = bpy.data.objects.new("worn", mesh)
+    bpy.context.scene.collection.objects.link(worn)
+    worn.parent, worn.parent_type, worn.parent_bone = ob, "BONE", bone
     update()
+    return worn
+
+
+def test_skin_of_the_head_stays_above_the_ground_that_feet_stand_on(ob):
+    helmet = wear(ob, "head", [Vector(corner) * 0.3 for corner in product((-1.0, 1.0), repeat=3)])
     start = head_of(ob, "chest")
     api.grab(ob, "chest", start + Vector((0.0, -0.9, -2.0)))
     update()
@@ -240,3 +246,10 @@ def test_skin_of_the_head_stays_above_the_ground_that_feet_stand_on(ob):
     ground = min(head_of(ob, f"{name}.{side}").z for name in ("foot", "toe") for side in "LR")
     assert min(heights) > ground - 1e-5
     assert min(heights) < start.z / 2.0
+
+
+def test_a_cape_does_not_hold_the_hips(ob):
+    chest = ob.data.bones["chest"]
+    down = chest.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, -chest.tail_local.z))
+    wear(ob, "chest", [Vector(), down])
+    assert api.grab(ob, "hips", head_of(ob, "hips") + Vector((0.0, 0.0, -0.3 * LEG)))["missed"] < 1e-5

@@ -70,7 +70,7 @@ class GrabBody:
 
     def skins(self, ob: bpy.types.Object) -> dict[int, np.ndarray]:
         """The outermost points (n, 3) of the skin of trunk, neck and head, with all that is on it, in armature space in
-        the pose before."""
+        the pose before. What hangs below them, such as a cape, is left out: it may lie on the ground."""
         body, bones = self.body, self.body.bones
         neck = body.neck.links if body.neck else ()
         owners = {self.names[bone]: bone for bone in (*body.line, *neck)}
@@ -80,7 +80,10 @@ class GrabBody:
         skins = skins_of_bones(ob, {name: self.names[bone] for name, bone in owners.items()})
         found = {owners[name]: points for name, points in skins.items()}
         posed = {bone: bones.poses[bone] @ np.linalg.inv(bones.at_rest[bone]) for bone in found}
-        return {bone: points @ posed[bone][:3, :3].T + posed[bone][:3, 3] for bone, points in found.items()}
+        found = {bone: points @ posed[bone][:3, :3].T + posed[bone][:3, 3] for bone, points in found.items()}
+        ends = np.minimum(np.array(bones.heads) @ bones.up, np.array(bones.tails) @ bones.up) - body.depth
+        kept = {bone: points[points @ bones.up >= ends[bone]] for bone, points in found.items()}
+        return {bone: points for bone, points in kept.items() if len(points)}
 
     def joint_bone(self, k: int) -> str:
         """The bone at the end of a limb, which has its pin."""
