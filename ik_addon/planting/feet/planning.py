@@ -57,6 +57,8 @@ def body_shifts(
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
     # A foot in the air makes way for the body.
     near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
+    if stands is not None:
+        longest, far = (np.where(stands, each, 1e6 * clip.size) for each in (longest, far))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
