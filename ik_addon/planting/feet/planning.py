@@ -55,10 +55,12 @@ def body_shifts(
     missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
-    # A foot in the air makes way for the body.
-    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
     if stands is not None:
-        longest, far = (np.where(stands, each, 1e6 * clip.size) for each in (longest, far))
+        # A foot in the air makes way for the body, see `unfolded`; on a path it reaches as far as that tells.
+        near, shortest = near * stands, shortest * stands
+        if clip.extensions is None:
+            anywhere = np.linalg.norm(ankles - clip.hips, axis=2) + clip.reaches[:, None]
+            far, longest = (np.where(stands, each, anywhere) for each in (far, longest))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
