@@ -21,6 +21,8 @@ ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
+ANYWHERE = 1e3
+"""Leg lengths that are farther than any foot, and of which rounding is none beside a leg."""
 
 JUMP_TIME = 0.03
 """Seconds to either side over which the way of a hip is smooth without a jump."""
@@ -59,8 +61,7 @@ def body_shifts(
         # A foot in the air makes way for the body, see `unfolded`; on a path it reaches as far as that tells.
         near, shortest = near * stands, shortest * stands
         if clip.extensions is None:
-            anywhere = np.linalg.norm(ankles - clip.hips, axis=2) + clip.reaches[:, None]
-            far, longest = (np.where(stands, each, anywhere) for each in (far, longest))
+            far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
