@@ -54,7 +54,8 @@ def body_shifts(
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
+    missing. stands: (legs, T) bool, legs count where their feet do; None: everywhere. reach_time: seconds to either
+    side over which it makes way.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
     if stands is not None:
