@@ -173,7 +173,7 @@ def _outer(vector: Vector) -> Matrix:
 
 _ROLLS = 24
 _HALVINGS = 20
-_SCATTERED = 8
+_SCATTERED = 16
 
 _AS_ONE = 25
 """So many links round as one point does; the rounding of more adds up, like random steps."""

@@ -8,8 +8,7 @@ import pytest
 
 from ik_addon.authoring.placing import Control
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.planting import Options
-from ik_addon.planting.scene.plant import plant
+from ik_addon.planting import Options, plant
 from ik_addon.rig.blender.clips import clips_of, playing_alone
 
 from ..clips.characters import CHARACTERS, opened, short
@@ -94,6 +93,7 @@ def test_knees_and_poles_are_calm_between_frames(name, clip):
         allowed = around(steps(captured)) + FASTER
         for made in ("rigged", "planted"):
             if made == "planted":
+                # Also where feet stand already.
                 plant(bpy.context, tips, range(first, last + 1), Options(anyway=True))
             joints, places = film(ob, legs, poles, times)
             if made == "rigged":

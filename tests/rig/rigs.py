@@ -178,6 +178,15 @@ def bulge(joints: list[Vector]) -> Vector:
     return sum((across(joint - joints[0], along) for joint in joints[1:-1]), Vector())
 
 
+def pole_side(joints: list[Vector]) -> Vector:
+    """Where a bent chain has its pole: as it bulges, and three links as their first joint bends; a unit vector."""
+    first, second, *others = [after - before for before, after in pairwise(joints)]
+    if len(others) != 1:
+        return bulge(joints).normalized()
+    along = joints[-1] - joints[0]
+    return along.cross(first.cross(second)).normalized()
+
+
 def reach(lengths: list[float]) -> tuple[float, float]:
     """The nearest and the farthest that links of these lengths reach."""
     return max(0.0, 2.0 * max(lengths) - sum(lengths)), sum(lengths)
