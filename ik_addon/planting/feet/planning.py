@@ -57,12 +57,7 @@ def body_shifts(
     missing. stands: (legs, T) bool, legs count where their feet do; None: everywhere. reach_time: seconds to either
     side over which it makes way.
     """
-    (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
-    if stands is not None:
-        # A foot in the air makes way for the body, see `unfolded`; on a path it reaches as far as that tells.
-        near, shortest = near * stands, shortest * stands
-        if clip.extensions is None:
-            far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
+    (longest, shortest), (near, far) = _reaches(clip, options, stands)
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
@@ -94,6 +89,19 @@ def body_shifts(
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
+
+
+def _reaches(
+    clip: LegMotion, options: Options, stands: np.ndarray | None
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """What `leg_limits` and `leg_ends` say, but for feet in the air: these make way for the body, see `unfolded`."""
+    (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
+    if stands is None:
+        return (longest, shortest), (near, far)
+    # On a path they reach as far as that tells.
+    if clip.extensions is None:
+        far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
+    return (longest, shortest * stands), (near * stands, far)
 
 
 def _gentle_falls(clip: LegMotion, offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:
