@@ -79,6 +79,10 @@ def test_between_two_rotations_it_is_what_blender_blends(some):
     cosines = np.abs([a.dot(b) for a, b in zip(one, other, strict=True)])
     expected = np.array([blend(a, b, t) for a, b, t in zip(one, other, parts, strict=True)])
     ours = slerp(np.array(one), np.array(other), np.array(parts))
+    # On a straight line it comes out shorter.
+    size = np.linalg.norm(ours, axis=1, keepdims=True)
+    assert (np.abs(size - 1.0) <= 3e-5).all()
+    ours /= size
     # Half round both ways are the shortest, and where the straight line begins rounding decides.
     told = (cosines > 1e-6) & (np.abs(cosines - 1.0 + 1e-4) > 1e-6)
     # Single precision has the angle only as precise as its cosine.

@@ -139,8 +139,9 @@ def planted(
             seen.append(anchors)
             return edited(anchors, tips, frames, stage.seen, stage.sole)
 
-        # Contacts that somebody keyed are wanted.
-        is_wanted = options.anyway or footprints or any(keyed_contacts(tip, frames) is not None for tip in tips)
+        # Contacts that somebody keyed are wanted, but for a path they may be those of another way, or of fewer frames.
+        is_keyed = path is None and any(keyed_contacts(tip, frames) is not None for tip in tips)
+        is_wanted = options.anyway or footprints or is_keyed
         made = _planned(stage, ob.name, options, with_footprints, is_wanted)
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 2, 4)
