@@ -13,10 +13,12 @@ from ik_addon.planting.scene.plant import planted
 from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.planting.scene.sources import source_of
 from ik_addon.planting.scene.writing import needed_rows
+from ik_addon.solvers import ChainError
 
 from ..rig.rigs import new_empty, update
 from ..scenes import bag_of, curves_of, go_through, go_to, select, sliding_walk
 from ..travel.walkers import STRIDE, Walk, character, shown
+from .curves_drawn import curve_through
 from .standing import FRAMES, LEG, feet_over, keys_of, slides, world_of
 
 pytestmark = pytest.mark.versions
@@ -123,25 +125,36 @@ def test_the_source_keeps_every_key(walker):
 
 
 @pytest.mark.slow
-def test_a_contact_that_is_edited_changes_its_own_step_alone(walker):
-    tips = leg_tips(walker)
-    report = plant(bpy.context, tips, FRAMES)
-    tip = tips[0]
-    before = feet_over(walker, FRAMES)[tip.name]
-    path = f"{tip.path_from_id()}.analytic_ik_contact"
-    curve = curves_of(walker)[path, 0]
-    ends = [k for k, point in enumerate(curve.keyframe_points) if point.co[1] == 0.0 and 20 < point.co[0] < 40]
-    moved = curve.keyframe_points[ends[0]]
+def end_a_contact_early(ob, tip):
+    """Three frames before the foot leaves the ground; the frame at which it did."""
+    curve = curves_of(ob)[f"{tip.path_from_id()}.analytic_ik_contact", 0]
+    moved = next(point for point in curve.keyframe_points if point.co[1] == 0.0 and 20 < point.co[0] < 40)
     frame = moved.co[0]
     moved.co[0] -= 3.0
     curve.update()
+    return frame
+
+
+def test_a_contact_that_is_edited_changes_its_own_step_alone(walker):
+    tips = leg_tips(walker)
+    report = plant(bpy.context, tips, FRAMES)
+    before = feet_over(walker, FRAMES)[tips[0].name]
+    frame = end_a_contact_early(walker, tips[0])
     again = plant(bpy.context, tips, FRAMES)
-    after = feet_over(walker, FRAMES)[tip.name]
+    after = feet_over(walker, FRAMES)[tips[0].name]
     assert again["chains"][0]["contacts"] != report["chains"][0]["contacts"]
     changed = np.abs(after - before).max(axis=(1, 2)) > 1e-6
     frames = np.array(FRAMES)
     assert changed.any()
     assert np.abs(frames[changed] - frame).max() < 30
+
+
+def test_edited_contacts_are_judged_on_a_path(walker):
+    tips = leg_tips(walker)
+    plant(bpy.context, tips, FRAMES)
+    end_a_contact_early(walker, tips[0])
+    with pytest.raises(ChainError, match="planting makes these frames worse"):
+        plant(bpy.context, tips, FRAMES, path=curve_through([(0, 0, 0), (0, -9, 0)]))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
