@@ -288,6 +288,17 @@ def test_linked_and_overridden_armatures_are_refused_and_get_empties(tmp_path):
     assert len(tips_of(override)) == 2
 
 
+def test_an_object_with_linked_data_is_refused(tmp_path):
+    ob = human_with_ground()
+    data = link_from_library(ob, tmp_path).data
+    own = bpy.data.objects.new("own", data)
+    bpy.context.scene.collection.objects.link(own)
+    select(own)
+    update()
+    with pytest.raises(RuntimeError, match=r"Armature 'own' is linked and gets no new bones\. Choose Empties"):
+        bpy.ops.analytic_ik.rig_legs(controls="BONES")
+
+
 def test_objects_that_share_their_data_share_its_control_bones():
     ob = human_with_ground()
     twin = bpy.data.objects.new("twin", ob.data)

@@ -205,6 +205,12 @@ def refused(pattern: str, **options) -> None:
     assert len(bpy.data.collections) == collections
 
 
+def test_an_armature_without_legs_is_refused_by_name():
+    select(new_armature("crane", [BoneSpec("boom", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]))
+    refused("Armature 'crane': no leg to rig was found. Add chains to its limbs by hand")
+    refused("Armature 'crane': no leg or arm to rig was found. Add chains to its limbs by hand", arms=True)
+
+
 def test_selected_bones_without_a_leg_are_refused_with_the_cure():
     ob = armature_of(FAMILIES[0].bones())
     select(ob)
