@@ -21,8 +21,6 @@ ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
-ANYWHERE = 1e3
-"""Leg lengths that are farther than any foot, and of which rounding is none beside a leg."""
 
 JUMP_TIME = 0.03
 """Seconds to either side over which the way of a hip is smooth without a jump."""
@@ -54,10 +52,11 @@ def body_shifts(
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, legs count where their feet do; None: everywhere. reach_time: seconds to either
-    side over which it makes way.
+    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
     """
-    (longest, shortest), (near, far) = _reaches(clip, options, stands)
+    (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
+    # A foot in the air makes way for the body.
+    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
@@ -89,19 +88,6 @@ def body_shifts(
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
-
-
-def _reaches(
-    clip: LegMotion, options: Options, stands: np.ndarray | None
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """What `leg_limits` and `leg_ends` say, but for feet in the air: these make way for the body, see `unfolded`."""
-    (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
-    if stands is None:
-        return (longest, shortest), (near, far)
-    # On a path they reach as far as that tells.
-    if clip.extensions is None:
-        far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
-    return (longest, shortest * stands), (near * stands, far)
 
 
 def _gentle_falls(clip: LegMotion, offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:
