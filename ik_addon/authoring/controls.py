@@ -208,7 +208,7 @@ def _empty_for(
     at: Vector | None,
     length: float,
 ) -> Control | None:
-    """A new Empty as target or pole of a chain of this length; None without a place. at, length: in armature space."""
+    """None without a place. at, length: of the chain, in armature space."""
     if at is None:
         return None
     size = 0.1 * length * reader.world.median_scale

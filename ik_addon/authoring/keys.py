@@ -165,25 +165,17 @@ def mark_troubles(scene: bpy.types.Scene, ob: bpy.types.Object, certificate: Cer
 def clear_marks(scene: bpy.types.Scene, ob: bpy.types.Object) -> int:
     """Take the markers away that were put for an armature object; returns how many. One that was renamed since is the
     user's own, and one that was moved is found by its name."""
-    left = _marks(ob)
-    removed = 0
+    marks, markers = _marks(ob), scene.timeline_markers
+    left = [*marks]
     for at_its_frame in (True, False):
-        for mark in list(left):
-            frame, name = mark
-            marker = next(
-                (
-                    each
-                    for each in scene.timeline_markers
-                    if each.name == name and (each.frame == frame or not at_its_frame)
-                ),
-                None,
-            )
+        for frame, name in [*left]:
+            found = (each for each in markers if each.name == name and (each.frame == frame or not at_its_frame))
+            marker = next(found, None)
             if marker is not None:
-                scene.timeline_markers.remove(marker)
-                left.remove(mark)
-                removed += 1
+                markers.remove(marker)
+                left.remove((frame, name))
     ob.analytic_ik_marks = ""
-    return removed
+    return len(marks) - len(left)
 
 
 def has_marks(ob: bpy.types.Object) -> bool:

@@ -18,14 +18,13 @@ from ..rig.blender.armatures import tag_pose
 from ..rig.blender.dependencies import shares_of
 from ..rig.data.settings import target_and_pole
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.limb import BoneReading, chain_bones, fk_chain, known_bones
+from ..rig.model.limb import AXES, BoneReading, chain_bones, fk_chain, known_bones
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import start_frame
 from ..solvers.vectors import STRAIGHT, cosine_wave
 
-_AXES = {"x": Vector((1.0, 0.0, 0.0)), "z": Vector((0.0, 0.0, 1.0))}
 _ASKEW = 15.0
 """Degrees between a bone's axis and that of its limb's bend from which on it is worth a word."""
 
@@ -72,7 +71,7 @@ def limit_knees(
 def nearest_axis(reading: BoneReading, normal: Vector) -> tuple[str, float]:
     """That of a bone's X and Z axis which lies nearest to a normal in armature space, and the cosine between them."""
     orientation = reading.orientation(reading.pose_armature)
-    cosines = {axis: normal.dot(orientation @ local) for axis, local in _AXES.items()}
+    cosines = {axis: normal.dot(orientation @ local) for axis, local in AXES.items()}
     return max(cosines.items(), key=lambda item: abs(item[1]))
 
 
@@ -106,7 +105,7 @@ def _limit(pose_bone: bpy.types.PoseBone, axis: str, positive: bool, least_bend:
     bone = pose_bone.bone
     rest = bone.matrix_local.to_3x3()
     before = bone.head_local - bone.parent.head_local
-    straight = cosine_wave(rest.col[1], rest @ _AXES[axis], before.normalized())[2]
+    straight = cosine_wave(rest.col[1], rest @ AXES[axis], before.normalized())[2]
     bent = straight + largest_bend if positive else straight - largest_bend
     for other in "xyz":
         setattr(pose_bone, f"lock_ik_{other}", other != axis)

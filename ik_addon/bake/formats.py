@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import addon_utils
@@ -223,30 +224,18 @@ def _compressions_of(path: Path, where: str) -> list[str]:
 
 def _library(compression: str) -> Path | None:
     """Where Blender looks for what decodes a compression; None if it does not know it, or does not say where."""
-    try:
-        from io_scene_gltf2.io.com.library import dll_path  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        # Until Blender 5.1.
-        return _draco() if compression == "Draco" else None
-    return dll_path(_LIBRARIES[compression], compression)
-
-
-def _draco() -> Path | None:
-    try:
-        from io_scene_gltf2.io.com.draco import dll_path  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        return _old_draco()
-    return dll_path()
-
-
-def _old_draco() -> Path | None:
-    try:
-        from io_scene_gltf2.io.com.gltf2_io_draco_compression_extension import (  # pyright: ignore[reportMissingImports]
-            dll_path,
-        )
-    except ImportError:
-        return None
-    return dll_path()
+    # The last ones until Blender 5.1.
+    for module, known in _DECODERS.items():
+        with suppress(ImportError):
+            dll_path = import_module(f"{_GLTF}.io.com.{module}").dll_path
+            return (
+                dll_path(_LIBRARIES[compression], compression)
+                if known is None
+                else dll_path()
+                if compression in known
+                else None
+            )
+    return None
 
 
 BLEND = ".blend"

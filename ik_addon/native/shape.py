@@ -16,7 +16,7 @@ from ..rig.data.relation import is_tie
 from ..rig.data.settings import NATIVE_SETTINGS, Settings, may_change, path_of
 from ..rig.model.body import bodies_of
 from ..rig.model.foot import heel_and_axis, rolls
-from ..rig.model.limb import BoneReading, Limb, chain_bones
+from ..rig.model.limb import BoneReading, Limb, chain_bones, fk_joints
 from ..rig.status.problems import check_changeable
 from ..solvers import SOLVERS, ChainError
 from ..solvers.bending import start_frame
@@ -113,7 +113,7 @@ def shape_of(limb: Limb, foot: BoneReading | None, toe: BoneReading | None) -> S
         carriers.append(link.bone.parent.name if above is not None else "")
         carrier_poses.append(above)
         above = to_rest @ link.last.pose_armature
-    joints = [to_rest @ point for point in limb.joints([link.pose_armature for link in limb.bones])]
+    joints = [to_rest @ point for point in fk_joints(limb.bones)]
     frame, turn = start_frame(limb.chain), to_rest.to_quaternion()
     return Shape(
         ob=ob,

@@ -120,15 +120,13 @@ def forget_trigger(ob: bpy.types.Object) -> None:
 
 def wake(ob: bpy.types.Object, tips: Iterable[str]) -> bool:
     """Have the chains of an original armature object evaluated again. False: one of these tips is not tied to it."""
-    bones, trigger = ob.pose.bones, trigger_of(ob)
-    if trigger is None or not all(_wakes(bones[tip]) for tip in tips):
+    bones, trigger = (ob.pose.bones[tip] for tip in tips), trigger_of(ob)
+    if trigger is None or not all(
+        (tip.analytic_ik_target is not None and is_tied(tip)) or is_tied(tip, loosely=True) for tip in bones
+    ):
         return False
     trigger.update_tag(refresh={"OBJECT"})
     return True
-
-
-def _wakes(tip: bpy.types.PoseBone) -> bool:
-    return (tip.analytic_ik_target is not None and is_tied(tip)) or is_tied(tip, loosely=True)
 
 
 def _values(constraint: bpy.types.Constraint) -> _Values:
@@ -170,7 +168,6 @@ def place_of(ob: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) ->
     return found.matrix_world, found.pose.bones[bone].matrix if bone else None
 
 
-_WHAT = ("target", "pole_target")
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
@@ -232,7 +229,7 @@ def lost_controls(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
         tip
         for tip, own in named
         if tip is not None
-        and any(getattr(own, what) is not None and getattr(tip, f"analytic_ik_{what}") is None for what in _WHAT)
+        and any(getattr(own, what) is not None and getattr(tip, f"analytic_ik_{what}") is None for what in _NAMES)
     ]
 
 

@@ -235,9 +235,13 @@ def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, obje
     """The values of properties; of the add-on's only those that are set, and to something that there is."""
     blenders, own = _parted(tuple(names))
     found = {name: _plain(getattr(owner, name)) for name in blenders}
+    # Blender keeps them with custom properties until 4.5, and apart from them since.
+    kept = getattr(owner, "bl_system_properties_get", lambda: owner)() if own else None
     # Of most bones none is set: a look at what they keep takes less than to ask for each.
-    for name in own if own and _keeps_any(owner) else ():
-        if owner.is_property_set(name) and not _is_no_choice(owner, name):
+    for name in own if kept is not None and kept.keys() else ():
+        # A file that somebody else has written may hold a choice that there is none of.
+        is_choice = owner.bl_rna.properties[name].type != "ENUM" or getattr(owner, name) != ""
+        if owner.is_property_set(name) and is_choice:
             found[name] = _plain(getattr(owner, name))
     return found
 
@@ -247,19 +251,6 @@ def _parted(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Names of properties: Blender's, and the add-on's."""
     own = [name for name in names if name.startswith(PREFIX)]
     return [name for name in names if name not in own], own
-
-
-def _keeps_any(owner: bpy.types.bpy_struct) -> bool:
-    """True if a property is set that an add-on has defined, of a bone or an object. Blender keeps them with custom
-    properties until 4.5, and apart from them since."""
-    apart = getattr(owner, "bl_system_properties_get", None)
-    kept = apart() if apart is not None else owner
-    return kept is not None and bool(kept.keys())
-
-
-def _is_no_choice(owner: bpy.types.bpy_struct, name: str) -> bool:
-    """True if a property of choices holds none of them, as a file may that somebody else has written."""
-    return getattr(owner, name) == "" and owner.bl_rna.properties[name].type == "ENUM"
 
 
 def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Iterable[str]) -> bool:

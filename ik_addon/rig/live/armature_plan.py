@@ -250,7 +250,10 @@ class ArmaturePlan:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if anew or (self.written.silences and not self._is_silent_still(ob.evaluated_get(places.depsgraph), ahead)):
+        # Keys of a copy made anew were played over what was written before the frame.
+        copy, k = ob.evaluated_get(places.depsgraph), self.written.row
+        shown = ((copy.path_resolve(path, False), numbers[k]) for path, numbers in ahead.watched)
+        if anew or (self.written.silences and any(tuple(now) != own for now, own in shown)):
             self._silenced, late = None, range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
@@ -273,11 +276,6 @@ class ArmaturePlan:
             for each in guessed:
                 self._writer.write(copies, *each)
             wake(ob, ())
-
-    def _is_silent_still(self, copy: bpy.types.Object, ahead: _Ahead) -> bool:
-        """True if no keys were played over what was written before the frame: those of a copy made anew are."""
-        k = self.written.row
-        return all(tuple(copy.path_resolve(path, False)) == numbers[k] for path, numbers in ahead.watched)
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
@@ -328,22 +326,16 @@ class ArmaturePlan:
         trusted = self._updates > _COMPARED_AT_FIRST and self._updates % _COMPARED_EACH
         sure = bool(trusted) and self.written.certain
         evaluated = ob.evaluated_get(places.depsgraph)
-        late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
+        late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, early[k], sure)]
         return not late or self._solve(places, self._with_others(late), frame_changed=False)
 
     def _holds_early(
-        self,
-        places: SceneReader,
-        ob_evaluated: bpy.types.Object,
-        k: int,
-        wishes: Wishes,
-        values: np.ndarray,
-        sure: bool,
+        self, places: SceneReader, copy: bpy.types.Object, k: int, early: tuple[Wishes, np.ndarray], sure: bool
     ) -> bool:
         """True if a chain that was solved before an update shows that still, and wishes it; sure: it wishes it."""
-        watched = self._watched[k]
+        watched, (wishes, values) = self._watched[k], early
         name, mode = self._channels[k][watched]
-        shown = ob_evaluated.pose.bones[name].path_resolve(channel_of(mode)[0], False)
+        shown = copy.pose.bones[name].path_resolve(channel_of(mode)[0], False)
         # Keys that were played in the same update undo what was written.
         if tuple(shown) != tuple(values[watched, : len(shown)].tolist()):
             return False
@@ -361,7 +353,11 @@ class ArmaturePlan:
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
             asked = self._requests(places, which)
             if not anew:
-                asked = {k: own for k, own in asked.items() if not self._shows_guess(copy, k, own)}
+                guessed = {
+                    k: own for k, own in self.written.guessed.items() if k in asked and own[0] == asked[k].wished
+                }
+                shown = {k for k, own in guessed.items() if self._writer.shows(copy, own[1], self._rows[k])}
+                asked = {k: own for k, own in asked.items() if k not in shown}
             for k, own in asked.items():
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
@@ -370,7 +366,9 @@ class ArmaturePlan:
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
                 if frame_changed and self._recallable[k]:
-                    self._recall(frame)[k] = own.wished, values
+                    if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
+                        self._recalled.clear()
+                    self._recalled.setdefault(frame, {})[k] = own.wished, values
             own = [self.models[k] for k in which]
             writer.commit(
                 [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
@@ -388,11 +386,6 @@ class ArmaturePlan:
             before = self._solved[k] = asked.ready, digits, asked.values()
         return before[2]
 
-    def _recall(self, frame: float) -> dict[int, tuple[_Wished, np.ndarray]]:
-        if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
-            self._recalled.clear()
-        return self._recalled.setdefault(frame, {})
-
     def _ahead_of(self, ob: bpy.types.Object, scene: bpy.types.Scene) -> dict[int, tuple[Wishes, np.ndarray]]:
         """Of the chains that can be sampled what they wish at the scene's frame, and the numbers of their channels."""
         frame = scene.frame_current_final
@@ -400,10 +393,6 @@ class ArmaturePlan:
         at, rows = int(frame - ahead.first), np.cumsum([0, *(len(self._channels[k]) for k in ahead.which)])
         own = zip(ahead.which, ahead.readings, pairwise(rows), strict=True)
         return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
-
-    def _shows_guess(self, copy: bpy.types.Object, k: int, asked: Request) -> bool:
-        guess = self.written.guessed.get(k)
-        return bool(guess) and guess[0] == asked.wished and self._writer.shows(copy, guess[1], self._rows[k])
 
     def _requests(self, places: SceneReader, which: Sequence[int]) -> dict[int, Request]:
         """What chains ask for just now, each with all that are solved together with it among them."""
@@ -451,7 +440,12 @@ class ArmaturePlan:
 
         def found() -> bool:
             driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
-            line = [ob.pose.bones[name] for name in _line_of(ob, self.models)]
+            bones, tips = ob.pose.bones, [ob.pose.bones[model.tip] for model in self.models]
+            names = {
+                name for model in self.models for name in (*model.touched, *(model.body.line if model.body else ()))
+            }
+            names |= {bone.name for tip in tips for bone in tip.parent_recursive}
+            line = [bones[name] for name in names | {tip.analytic_ik_end_bone for tip in tips} if name in bones]
             constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
             free = ob.parent is None and not driven and not constrained
             return free and not any(map(self._follows_others, self.models))
@@ -583,15 +577,6 @@ class ArmaturePlan:
             for k in self._with_others(found):
                 self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
         return found
-
-
-def _line_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> list[str]:
-    """Names of the bones that chains are made of: their own, those above them, and end bones."""
-    tips = [ob.pose.bones[model.tip] for model in models]
-    above = {bone.name for tip in tips for bone in tip.parent_recursive}
-    above |= {name for model in models if model.body for name in model.body.line}
-    beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
-    return [*{name for model in models for name in model.touched} | above | beside]
 
 
 def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:

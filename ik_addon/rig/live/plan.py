@@ -153,7 +153,7 @@ class LinkedPlan:
     objects: the armature objects. names: of all data-blocks that their chains are read from, and of what these play.
     unsteady: the chains that are read anew each time, with the reason. solved: of the chains that were on when it was
     made whether they were solved; misplaced: of those the ones without a place in the order, with the error. limbs: the
-    bones that follow their limbs, with these.
+    bones that follow their limbs, with these. look: what `looks` gave when it last held.
     tied: all of them are tied to their controls (relation.py). switched: which chains animation has switched on or off.
     """
 
@@ -201,7 +201,7 @@ class LinkedPlan:
                 late = {tip: messages.SWITCH_ANIMATED() for tip in switched}
                 self.armatures.append(ArmaturePlan(ob, found, late))
         self.unsteady |= {chain: str(error) for chain, error in self.misplaced.items()}
-        self._signature, self._look = self._made_of(), self._looks(depsgraph.view_layer)
+        self._signature, self.look = self._made_of(), self.looks(depsgraph.view_layer)
 
     def _planned(
         self,
@@ -287,16 +287,8 @@ class LinkedPlan:
             # One of them is gone.
             return False
 
-    def look_again(self, layer: bpy.types.ViewLayer) -> None:
-        """What it is read from is as it was, however it looks."""
-        self._look = self._looks(layer)
-
-    def looks_as_before(self, layer: bpy.types.ViewLayer) -> bool:
-        """Whether what it is read from is as it was in those things that Blender changes without naming an object:
-        animation that was cleared, and collections."""
-        return self._looks(layer) == self._look
-
-    def _looks(self, layer: bpy.types.ViewLayer) -> list[tuple] | None:
+    def looks(self, layer: bpy.types.ViewLayer) -> list[tuple] | None:
+        """What it is read from, as to what Blender changes without naming an object: cleared animation, collections."""
         try:
             return [_look_at(ob, layer) for ob in self._read]
         except ReferenceError:

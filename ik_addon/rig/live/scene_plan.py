@@ -135,7 +135,7 @@ class ScenePlan:
         layer = bpy.context.view_layer
         if self._scene in told and layer is not None:
             # What depends on what has changed.
-            found |= dict.fromkeys(part for part in self._parts if not part.looks_as_before(layer))
+            found |= dict.fromkeys(part for part in self._parts if part.looks(layer) != part.look)
         return [*found]
 
     def holds(self, told: Collection[str] | None = None) -> bool:
@@ -160,7 +160,7 @@ class ScenePlan:
                     self._reading.setdefault(name, []).append(part)
                 part.names = names
                 if layer is not None:
-                    part.look_again(layer)
+                    part.look = part.looks(layer)
         return not self.stale
 
     def objects_of(self, parts: Iterable[LinkedPlan]) -> list[bpy.types.Object]:

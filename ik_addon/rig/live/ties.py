@@ -47,7 +47,12 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
     Whether that changed any chain's settings: they are evaluated at the next update.
     """
     posed = [ob for ob in objects if ob.is_editable and ob.mode != "EDIT"]
-    restored = {(ob, tip.name) for ob in posed for tip in lost_controls(ob) if not _has_name_of_another(tip)}
+    restored = set()
+    for tip in (tip for ob in posed for tip in lost_controls(ob)):
+        others = (other for other in tip.id_data.pose.bones if other != tip)
+        # It may have the name of another one, that has a new name too.
+        if _seen(tip).bone == tip.name or all(_seen(other).bone != tip.name for other in others):
+            restored.add((tip.id_data, tip.name))
     for ob, tip in restored:
         restore_controls(ob.pose.bones[tip])
     followed = bool(restored)
@@ -155,12 +160,6 @@ def _bone_now(
     if together or len(others) == 1:
         return (together or others)[0]
     return name if own is not None else None
-
-
-def _has_name_of_another(bone: bpy.types.PoseBone) -> bool:
-    """Whether a bone has the name by which another one was last seen, that has a new name too."""
-    others = (other for other in bone.id_data.pose.bones if other != bone)
-    return _seen(bone).bone != bone.name and any(_seen(other).bone == bone.name for other in others)
 
 
 def _copied_from(tip: bpy.types.PoseBone) -> str | None:

@@ -18,7 +18,8 @@ Range = tuple[float, float]
 
 _FREE: Range = (-pi, pi)
 _X, _Y = Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
-_AXES = {"x": _X, "z": Vector((0.0, 0.0, 1.0))}
+AXES = {"x": _X, "z": Vector((0.0, 0.0, 1.0))}
+"""Across a bone, in its own space."""
 _UNTURNED = Quaternion().freeze()
 
 
@@ -74,7 +75,7 @@ def joint_of(limits: BoneLimits, orientation: Quaternion, rotation: Quaternion) 
     axis = limits.hinge
     if axis is not None:
         lowest, highest = getattr(limits, axis)
-        return Hinge(zero @ _AXES[axis], lowest, highest, rest, limits.least_bend), None
+        return Hinge(zero @ AXES[axis], lowest, highest, rest, limits.least_bend), None
     if limits.x == limits.y == limits.z == _FREE:
         return None, None
     free_twist = limits.y == _FREE
@@ -157,9 +158,8 @@ class Wishes:
 class Limb:
     """All that solving a chain needs. Points and matrices in armature space.
 
-    bones: the chain's links, from root to tip.
-
-    world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
+    bones: the chain's links, from root to tip. world: the armature object's matrix. parent_pose: pose matrix of the
+    root bone's parent, as posed in this pass.
     chain: the FK pose relative to the root's head, where single precision is finest. target_armature: where the
     chain's end goes, foot roll included. ends: foot and toe, if they follow the target's orientation; held: how the
     foot stands against it before it rolls.
@@ -190,10 +190,6 @@ class Limb:
     def root_armature(self) -> Vector:
         return self.bones[0].pose_armature.to_translation()
 
-    def joints(self, poses_armature: Sequence[Matrix]) -> list[Vector]:
-        """Joints for pose matrices of the chain's links, in armature space, root first."""
-        return joints(self.bones, poses_armature)
-
     def end_of(self, poses_armature: Sequence[Matrix]) -> Vector:
         """Where the chain ends for pose matrices of its links, in armature space."""
         return self.bones[-1].end_of(poses_armature[-1])
@@ -212,19 +208,12 @@ def end_in_tip(tip: bpy.types.PoseBone) -> Vector:
 
 
 def end_world(tip: bpy.types.PoseBone) -> Vector:
-    """The end of a chain in world space.
-
-    tip: its tip bone, evaluated.
-    """
+    """The end of a chain in world space. tip: its tip bone, evaluated."""
     return tip.id_data.matrix_world @ (tip.matrix @ end_in_tip(tip))
 
 
 def missed_world(tip: bpy.types.PoseBone, limb: Limb) -> float:
-    """Distance from the end of a chain to its target, in world units.
-
-    tip: its tip bone, evaluated.
-    limb: the chain as read from the same evaluation.
-    """
+    """Distance from the end of a chain to its target, in world units. tip, limb: of the same evaluation."""
     return (end_world(tip) - limb.world @ limb.target_armature).length
 
 
@@ -279,17 +268,12 @@ def fk_joints(readings: Sequence[BoneReading]) -> list[Vector]:
     return joints(readings, [reading.pose_armature for reading in readings])
 
 
-STRAIGHT_AXES = {
-    "X": Vector((1.0, 0.0, 0.0)),
-    "NEGATIVE_X": Vector((-1.0, 0.0, 0.0)),
-    "Z": Vector((0.0, 0.0, 1.0)),
-    "NEGATIVE_Z": Vector((0.0, 0.0, -1.0)),
-}
-"""Axes in a bone's own space, by the names of the setting that states them."""
+STRAIGHT_AXES = {"X": AXES["x"], "NEGATIVE_X": -AXES["x"], "Z": AXES["z"], "NEGATIVE_Z": -AXES["z"]}
+"""The same by the names of the setting that states them."""
 
 
 def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
-    """Axis in armature space about which a chain's first inner joint bends positively; bones: root first.
+    """Axis in armature space about which a chain's first inner joint bends positively.
 
     The axis that the chain's setting states; else that bone's only unlocked IK axis, if it has one, towards the larger
     side of its limits; else the normal of the chain's bend in its rest pose; else the bone's X axis.
@@ -303,10 +287,7 @@ def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
 
 
 def bend_axis(links: Sequence[bpy.types.PoseBone], tip: bpy.types.PoseBone) -> Vector:
-    """The same axis in the space of the bone behind the first inner joint, if that is neither sheared nor mirrored.
-
-    links: the first bone of each link, root first.
-    """
+    """The same axis in the space of the bone behind the first inner joint, if that is neither sheared nor mirrored."""
     return _stated_axis(links, tip) or _rest_normal(links, tip)
 
 

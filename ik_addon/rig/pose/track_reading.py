@@ -158,7 +158,7 @@ class TrackReader:
     def _own(
         self, ob: bpy.types.Object, bone: bpy.types.PoseBone, name: str, still: Sequence[float], keyed: bool
     ) -> np.ndarray:
-        path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{name}'
+        path = f"{bone.path_from_id()}.{name}"
         return self._source.channel(ob, path, still) if keyed else np.array([still], float)
 
     def _pose(self, ob: bpy.types.Object, bone: str) -> np.ndarray:
