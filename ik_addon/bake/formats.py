@@ -224,17 +224,12 @@ def _compressions_of(path: Path, where: str) -> list[str]:
 
 def _library(compression: str) -> Path | None:
     """Where Blender looks for what decodes a compression; None if it does not know it, or does not say where."""
-    # The last ones until Blender 5.1.
-    for module, known in _DECODERS.items():
+    with suppress(ImportError):
+        return import_module(f"{_GLTF}.io.com.library").dll_path(_LIBRARIES[compression], compression)
+    # Until Blender 5.1.
+    for module in ("draco", "gltf2_io_draco_compression_extension") if compression == "Draco" else ():
         with suppress(ImportError):
-            dll_path = import_module(f"{_GLTF}.io.com.{module}").dll_path
-            return (
-                dll_path(_LIBRARIES[compression], compression)
-                if known is None
-                else dll_path()
-                if compression in known
-                else None
-            )
+            return import_module(f"{_GLTF}.io.com.{module}").dll_path()
     return None
 
 

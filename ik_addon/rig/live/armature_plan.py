@@ -353,11 +353,9 @@ class ArmaturePlan:
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
             asked = self._requests(places, which)
             if not anew:
-                guessed = {
-                    k: own for k, own in self.written.guessed.items() if k in asked and own[0] == asked[k].wished
-                }
-                shown = {k for k, own in guessed.items() if self._writer.shows(copy, own[1], self._rows[k])}
-                asked = {k: own for k, own in asked.items() if k not in shown}
+                for k, (wished, values) in self.written.guessed.items():
+                    if k in asked and wished == asked[k].wished and self._writer.shows(copy, values, self._rows[k]):
+                        del asked[k]
             for k, own in asked.items():
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
@@ -440,12 +438,12 @@ class ArmaturePlan:
 
         def found() -> bool:
             driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
-            bones, tips = ob.pose.bones, [ob.pose.bones[model.tip] for model in self.models]
-            names = {
-                name for model in self.models for name in (*model.touched, *(model.body.line if model.body else ()))
-            }
-            names |= {bone.name for tip in tips for bone in tip.parent_recursive}
-            line = [bones[name] for name in names | {tip.analytic_ik_end_bone for tip in tips} if name in bones]
+            bones = ob.pose.bones
+            names = {name for model in self.models for name in model.touched}
+            names |= {name for model in self.models if model.body for name in model.body.line}
+            for tip in (bones[model.tip] for model in self.models):
+                names |= {tip.analytic_ik_end_bone, *(bone.name for bone in tip.parent_recursive)}
+            line = [bones[name] for name in names if name in bones]
             constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
             free = ob.parent is None and not driven and not constrained
             return free and not any(map(self._follows_others, self.models))
