@@ -20,7 +20,7 @@ from ..rig.data.settings import Settings, check_switchable, is_native, path_of
 from ..rig.data.undoing import actions_of, all_or_nothing
 from ..rig.model.limb import Limb, fk_chain
 from ..rig.pose.posing import write_fk
-from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import pose_limb, solve_limb
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError, Goal
@@ -49,12 +49,7 @@ Places = dict[str, tuple[Vector, ...]]
 
 
 class Difference(NamedTuple):
-    """How far bones are from where they were.
-
-    distance: of a head or tail, in armature space.
-    turned: of an axis, in radians.
-    frame: at which that is.
-    """
+    """How far a head or tail is from where it was, in armature space; an axis, in radians; and at which frame."""
 
     distance: float
     turned: float
@@ -174,11 +169,8 @@ _UNCAPPED = 100.0
 class Adopted:
     """A constraint that became a chain.
 
-    moved: the longest way of a bone's head or tail, in chain lengths.
-    distance: the same in world units.
-    turned: the largest turn of an axis of a bone, in radians.
-    frame: at which a bone moved so far.
-    because: why, as the end of a sentence.
+    moved, distance: the longest way of a bone's head or tail, in chain lengths and in world units. turned: the largest
+    turn of an axis of a bone, in radians. frame: at which a bone moved so far. because: why, as the end of a sentence.
     """
 
     tip: str
@@ -307,13 +299,10 @@ def _limb(depsgraph: bpy.types.Depsgraph, held: Held, chosen: Settings) -> Limb:
     limb = reader.limb(held.chain_tip.name, chosen)
     if not held.constraint.use_rotation:
         return limb
-    return replace(limb, target_armature=limb.target_armature - reader.target_rotation(chosen) @ _own_way(reader, held))
-
-
-def _own_way(reader: ArmatureReader, held: Held) -> Vector:
-    """From head to tail of the constrained bone, in its own space and its size in the pose."""
     bone = reader.tip(held.tip.name)
-    return Vector((0.0, (bone.tail - bone.head).length, 0.0))
+    # From head to tail of the constrained bone, in its own space and its size in the pose.
+    way = Vector((0.0, (bone.tail - bone.head).length, 0.0))
+    return replace(limb, target_armature=limb.target_armature - reader.target_rotation(chosen) @ way)
 
 
 def _visual(context: bpy.types.Context, held: Held, limb: Limb) -> list[Quaternion]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import bpy
@@ -22,11 +23,10 @@ from .keys import curves_at
 class Record(NamedTuple):
     """What is kept of a constraint, as JSON on the tip of its chain.
 
-    bone, constraint: their names.
-    helper: name of the Empty that adopting made; "": none.
-    influence: the constraint's, if its influence was set to 0; None if it was muted.
-    animated: names of the settings of the chain that are animated as the constraint was.
-    fk: by bone its rotation mode, and as numbers of that its rotation before and as adopting wrote it.
+    bone, constraint: their names. helper: of the Empty that adopting made; "": none. influence: the constraint's, if
+    its influence was set to 0; None if it was muted. animated: names of the settings of the chain that are animated as
+    the constraint was. fk: by bone its rotation mode, and as numbers of that its rotation before and as adopting wrote
+    it.
     """
 
     bone: str
@@ -74,13 +74,10 @@ def record_of(tip: bpy.types.PoseBone) -> Record:
 
 def animated_by_adopting(tip: bpy.types.PoseBone) -> tuple[str, ...]:
     """RNA paths of the settings of a chain that adopting animated as its constraint was."""
-    if not is_adopted(tip):
-        return ()
-    try:
-        return tuple(path_of(tip, name) for name in record_of(tip).animated)
-    except ChainError:
-        # The chain is removed all the same.
-        return ()
+    # One whose record cannot be read is removed all the same.
+    with suppress(ChainError):
+        return tuple(path_of(tip, name) for name in record_of(tip).animated) if is_adopted(tip) else ()
+    return ()
 
 
 _APART = 1e-3
@@ -126,12 +123,10 @@ def _held(bones: Sequence[bpy.types.PoseBone]) -> list[Held]:
 def _is_handed_over(held: Held) -> bool:
     """True if a chain has taken over from a constraint that animation mutes: that has no influence since."""
     tip = held.chain_tip
-    if held.constraint.influence > 0.0 or not is_adopted(tip):
-        return False
-    try:
-        return record_of(tip)[:2] == (held.tip.name, held.constraint.name)
-    except ChainError:
-        return False
+    with suppress(ChainError):
+        taken = held.constraint.influence <= 0.0 and is_adopted(tip)
+        return taken and record_of(tip)[:2] == (held.tip.name, held.constraint.name)
+    return False
 
 
 def check(held: Held) -> None:
@@ -152,18 +147,14 @@ def check(held: Held) -> None:
     _check_animation(held)
 
 
-def _leaves_axes_free(ik: bpy.types.Constraint) -> bool:
-    locks = (f"lock_{what}_{axis}" for what in ("location", "rotation") for axis in "xyz")
-    return ik.reference_axis != "BONE" or not all(getattr(ik, lock) for lock in locks)
-
-
+_LOCKS = [f"lock_{what}_{axis}" for what in ("location", "rotation") for axis in "xyz"]
 _REFUSALS: dict[Message, Callable[[bpy.types.Constraint], bool]] = {
     messages.IK_WITHOUT_TARGET: lambda ik: ik.target is None,
     messages.IK_DISTANCE: lambda ik: ik.ik_type != "COPY_POSE",
     messages.IK_WITHOUT_TAIL: lambda ik: not ik.use_tail,
     messages.IK_WITHOUT_POSITION: lambda ik: not ik.use_location,
     messages.IK_WEIGHT: lambda ik: (ik.weight, ik.orient_weight) != (1, 1),
-    messages.IK_AXES: _leaves_axes_free,
+    messages.IK_AXES: lambda ik: ik.reference_axis != "BONE" or not all(getattr(ik, lock) for lock in _LOCKS),
     messages.IK_SPACE: lambda ik: ik.target_space != "WORLD",
 }
 """What no chain can do."""

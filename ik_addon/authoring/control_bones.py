@@ -174,19 +174,19 @@ def _foot() -> Lines:
 def _sphere() -> Lines:
     """Three circles with radius 1."""
     circle = _circle()
-    return [
-        [(x, y, 0.0) for x, y in circle],
-        [(x, 0.0, y) for x, y in circle],
-        [(0.0, x, y) for x, y in circle],
-    ]
+    return [[(x, y, 0.0) for x, y in circle], [(x, 0.0, y) for x, y in circle], [(0.0, x, y) for x, y in circle]]
 
 
 _SHAPES = {"FOOT": ("Analytic IK Foot", _foot), "SPHERE": ("Analytic IK Sphere", _sphere)}
 
 
+def _home() -> bpy.types.Collection | None:
+    return next((each for each in bpy.data.collections if each.name == _HOME and is_local(each)), None)
+
+
 def widget(scene: bpy.types.Scene, shape: str) -> bpy.types.Object:
     """The mesh object of a shape, FOOT or SPHERE; it is made if the file has none yet."""
-    home = next((each for each in bpy.data.collections if each.name == _HOME and is_local(each)), None)
+    home = _home()
     if home is None:
         home = bpy.data.collections.new(_HOME)
         home.hide_viewport = home.hide_render = True
@@ -219,7 +219,7 @@ def _mesh(name: str, lines: Lines) -> bpy.types.Mesh:
 
 def remove_unused_widgets() -> None:
     """Delete the widgets that no bone of the file shows any more, and their collection once it is empty."""
-    home = next((each for each in bpy.data.collections if each.name == _HOME and is_local(each)), None)
+    home = _home()
     if home is None:
         return
     shown = {bone.custom_shape for ob in bpy.data.objects if ob.type == "ARMATURE" for bone in ob.pose.bones}
@@ -254,10 +254,8 @@ _FLOOR = 0.1
 class _Wanted:
     """A control bone that is to be made, in armature space.
 
-    rest: where it is at rest.
-    posed: where it is in the pose.
-    shape: the name of its widget; size, center: its scale and its place, in the bone's axes.
-    turns: True if its orientation counts.
+    rest, posed: where it is at rest and in the pose. shape: the name of its widget; size, center: its scale and its
+    place, in the bone's axes. turns: True if its orientation counts.
     """
 
     name: str
@@ -388,7 +386,9 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wa
         for other in list(bone.collections):
             other.unassign(bone)
         home.assign(bone)
-        _color(bone, _COLORS[side_of(name)])
+        bone.color.palette = "CUSTOM"
+        for state, part in (("normal", 0.0), ("select", _SELECTED), ("active", _ACTIVE)):
+            setattr(bone.color.custom, state, Vector(_COLORS[side_of(name)]).lerp((1.0, 1.0, 1.0), part))
         bone.hide_select = not one.selectable
         pose_bone.custom_shape = widget(context.scene, one.shape)
         pose_bone.use_custom_shape_bone_size = False
@@ -398,12 +398,6 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wa
         pose_bone.custom_shape_wire_width = _WIRE
         stop_following(pose_bone)
     return [Control(ob, name) for name in names]
-
-
-def _color(bone: bpy.types.Bone, color: tuple[float, float, float]) -> None:
-    bone.color.palette = "CUSTOM"
-    for name, part in (("normal", 0.0), ("select", _SELECTED), ("active", _ACTIVE)):
-        setattr(bone.color.custom, name, Vector(color).lerp((1.0, 1.0, 1.0), part))
 
 
 def _placed(context: bpy.types.Context, wanted: Sequence[_Wanted], controls: Sequence[Control], length: float) -> None:

@@ -56,10 +56,8 @@ _NEAR = ((-0.8, 0.8), (-1.0, 2.2), (-np.inf, 0.2))
 class Sole:
     """The outline of a foot on the ground, at rest.
 
-    axes: of the foot's control: X sideways, Y forward, Z up, in armature space.
-    length: from ankle to ball, level.
-    center: of the outline, from the ankle, in these axes.
-    half: half its width and half its length.
+    axes: of the foot's control: X sideways, Y forward, Z up, in armature space. length: from ankle to ball, level.
+    center: of the outline, from the ankle, in these axes. half: half its width and half its length.
     """
 
     axes: Matrix

@@ -45,13 +45,10 @@ from .snap import Snapped, motion_snapped, snap_targets
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The limbs of an armature object.
+    """The limbs of an armature object. free: those that can be rigged.
 
-    free: those that can be rigged.
-    unsure: those whose shape or place does not agree with their names, each with the reason. They can be rigged, but
-    only if that is asked for.
-    taken: those that cannot, each with the reason.
-    none: bones that look like part of a limb, each with the reason why they are none.
+    unsure: those whose shape or place does not agree with their names; they can be rigged, but only if that is asked
+    for. taken: those that cannot. none: bones that look like part of a limb, and are none. Each with the reason.
     """
 
     free: tuple[FoundLimb, ...]
@@ -98,12 +95,6 @@ def _why_taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
 
 def _has_chain(bone: bpy.types.PoseBone) -> bool:
     return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
-
-
-def have_chains(ob: bpy.types.Object, found: Survey) -> bool:
-    """Whether all limbs that were found have chains already, live or muted."""
-    limbs = [limb for limb, _ in found.taken]
-    return bool(limbs) and all(any(_has_chain(ob.pose.bones[name]) for name in limb.bones) for limb in limbs)
 
 
 def corrected(ob: bpy.types.Object, limb: FoundLimb, first: str, tip: str, end: str, side: str) -> FoundLimb:
@@ -258,7 +249,8 @@ def none_found(ob: bpy.types.Object, found: Survey, otherwise: messages.Refusal)
     """Why no limb of an armature object can be rigged, as a sentence. otherwise: says it where none was found."""
     if found.left_out and is_rigify(ob):
         return messages.RIGIFY_MOVES_LIMBS(armature=ob.name)
-    if have_chains(ob, found):
+    chained = [any(_has_chain(ob.pose.bones[name]) for name in limb.bones) for limb, _ in found.taken]
+    if chained and all(chained):
         return messages.LIMBS_HAVE_CHAINS(armature=ob.name)
     why = "".join(messages.IS_NONE(bone=out.bone, why=messages.as_part(out.reason)) for out in found.left_out[:4])
     return otherwise(armature=ob.name, why=why)
@@ -288,7 +280,9 @@ def rig_limbs(
     keyed = follow_motion and _have_motion(ob, [name for limb in limbs for name in (*limb.bones, limb.end) if name])
     taken_back = new_bones_taken_back if as_bones else nullcontext
     with taken_back(ob), all_or_nothing([ob]):
-        for limb in _pairs_first(limbs):
+        tips = {limb.bones[-1] for limb in limbs}
+        # Those with an opposite one first, so that a third arm takes no name that belongs to a pair.
+        for limb in sorted(limbs, key=lambda limb: bpy.utils.flip_name(limb.bones[-1]) not in tips - {limb.bones[-1]}):
             try:
                 tip = ob.pose.bones[limb.bones[-1]]
                 with taken_back(ob), all_or_nothing([ob]), bones_stay(context, tip) as seen:
@@ -302,12 +296,6 @@ def rig_limbs(
             raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
         followed = _follow_motion(context, ob, rigged, progress) if follow_motion else Followed()
         return Rigged(tuple(rigged), tuple(left), tuple(moved), followed)
-
-
-def _pairs_first(limbs: Sequence[FoundLimb]) -> list[FoundLimb]:
-    """Limbs with those first that have an opposite one, so that a third arm takes no name that belongs to a pair."""
-    tips = {limb.bones[-1] for limb in limbs}
-    return sorted(limbs, key=lambda limb: bpy.utils.flip_name(limb.bones[-1]) not in tips - {limb.bones[-1]})
 
 
 def _follow_motion(
@@ -326,7 +314,10 @@ def _follow_motion(
 
     moved = set().union(*map(moved_channels, clips))
     # Where no clip moves a limb, what carries the limbs leaves their controls where they are.
-    needed = _read_by_limbs(ob, rigged) if any(name in names for name, _ in moved) else set()
+    needed = {*names} if any(name in names for name, _ in moved) else set()
+    for control in (control for one in rigged for control in (one.target, one.pole)) if needed else ():
+        needed |= {bone.name for holder, bone in carriers(control.ob, control.bone) if holder == ob}
+    needed |= {above.name for name in needed for above in ob.pose.bones[name].parent_recursive}
     rough: list[RoughClip] = []
 
     def carried(frames: range) -> Steps[range | None]:
@@ -355,14 +346,6 @@ def _rough(clip: str, snapped: Snapped) -> tuple[RoughClip, ...]:
     tip = max(snapped.missed, key=snapped.missed.__getitem__)
     missed = snapped.missed[tip]
     return (RoughClip(clip, tip, missed * snapped.lengths[tip]),) if missed > VISIBLE else ()
-
-
-def _read_by_limbs(ob: bpy.types.Object, rigged: Sequence[RiggedLimb]) -> set[str]:
-    """The bones on which the pose of limbs depends: their own, those that carry them, and those that carry controls."""
-    names = {name for one in rigged for name in (*one.limb.bones, one.limb.end) if name}
-    for control in (control for one in rigged for control in (one.target, one.pole)):
-        names |= {bone.name for holder, bone in carriers(control.ob, control.bone) if holder == ob}
-    return names | {above.name for name in names for above in ob.pose.bones[name].parent_recursive}
 
 
 def _key_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]], frame: int) -> None:
@@ -411,9 +394,17 @@ def _rig(
     )
     if not as_bones:
         _give_looks(context, tip, limb, (added.target.ob, added.pole.ob))
-    on_foot = _is_off_limb(ob, limb)
+    # A foot may be parented to something else, such as the root.
+    carried = limb.end and any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive)
+    on_foot = bool(limb.end) and not carried
     if on_foot and not as_bones:
-        _parent_to_foot(ob, limb, added.target.ob)
+        # Moving the foot moves the leg. Blender has not evaluated where the target is: it was made just now.
+        target = added.target.ob
+        place_world = Matrix.Translation(target.location)
+        target.parent, target.parent_type, target.parent_bone = ob, "BONE", limb.end
+        target.matrix_world = place_world
+        # The foot is what one grabs: dragged away from it, the target would tear the leg off.
+        target.hide_select, target.empty_display_type = True, "PLAIN_AXES"
     return RiggedLimb(limb, added.target, added.pole, on_foot)
 
 
@@ -436,22 +427,6 @@ def _give_looks(
     target, pole = empties
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
     target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
-
-
-def _is_off_limb(ob: bpy.types.Object, limb: FoundLimb) -> bool:
-    """True if a limb has a foot that is parented to something else, such as the root."""
-    return bool(limb.end) and not any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive)
-
-
-def _parent_to_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object) -> None:
-    """Parent a target to a foot that is off its limb, so that moving the foot moves the leg."""
-    # It was made just now: Blender has not evaluated where it is.
-    place_world = Matrix.Translation(target.location)
-    target.parent, target.parent_type, target.parent_bone = ob, "BONE", limb.end
-    target.matrix_world = place_world
-    # The foot is what one grabs: dragged away from it, the target would tear the leg off.
-    target.hide_select = True
-    target.empty_display_type = "PLAIN_AXES"
 
 
 def _sizes(ob: bpy.types.Object, tip: bpy.types.PoseBone, limb: FoundLimb) -> tuple[float, float]:
@@ -513,7 +488,6 @@ class Proposal:
 
     @property
     def tip(self) -> str:
-        """The last bone."""
         return self.bones[-1]
 
     @property
@@ -523,7 +497,6 @@ class Proposal:
 
     @property
     def words(self) -> str:
-        """Its bones in a sentence: "thigh.L > shin.L"."""
         return chain_words(self.bones)
 
 

@@ -226,23 +226,16 @@ def pose_snapped(
             yield step
     armatures = dict.fromkeys(tip.id_data for tip in tips)
     with all_or_nothing(armatures, keys=frames is not None):
-        _write_pose(armatures, rotations, frames)
+        for ob in armatures:
+            own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == ob.name_full}
+            if frames is None:
+                write_fk(ob, {channel: raws[-1] for channel, raws in own.items()})
+            else:
+                write_keys(ob, [keys_of(bone, mode, raws, frames) for (bone, mode), raws in own.items()], "CURRENT")
+            ob.update_tag()
 
 
 snap_pose = at_once(pose_snapped)
-
-
-def _write_pose(
-    armatures: Iterable[bpy.types.Object], rotations: dict[tuple[str, str, str], list[Raw]], frames: range | None
-) -> None:
-    """Make rotations and locations the FK poses of armature objects, by names, bones and modes; frames: with keys."""
-    for armature in armatures:
-        own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
-        if frames is None:
-            write_fk(armature, {channel: raws[-1] for channel, raws in own.items()})
-        else:
-            write_keys(armature, [keys_of(bone, mode, raws, frames) for (bone, mode), raws in own.items()], "CURRENT")
-        armature.update_tag()
 
 
 def _missed(limb: Limb, goal: Limb) -> float:
@@ -279,7 +272,10 @@ def targets_snapped_in_clips(
         found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames, tracks))
         for control in mine:
             _play_partner(control, playing_clip(ob))
-        return _all_of(found, poles)
+        # As one: the largest misses.
+        names = dict.fromkeys(tip for one in found for tip in one.missed)
+        missed = {tip: max(one.missed.get(tip, 0.0) for one in found) for tip in names}
+        return Snapped(missed, {tip: length for one in found for tip, length in one.lengths.items()}, poles)
 
 
 def pose_snapped_in_clips(
@@ -303,13 +299,6 @@ def _play_partner(control: bpy.types.Object, clip: Clip | None) -> None:
         # Without a user it would be lost when the file is saved.
         own.action.use_fake_user = True
     play(control, wanted)
-
-
-def _all_of(found: Sequence[Snapped], poles: list[Control]) -> Snapped:
-    """What was done in all clips as one: the largest misses."""
-    tips = dict.fromkeys(tip for one in found for tip in one.missed)
-    missed = {tip: max(one.missed.get(tip, 0.0) for one in found) for tip in tips}
-    return Snapped(missed, {tip: length for one in found for tip, length in one.lengths.items()}, poles)
 
 
 _INFLUENCE = "analytic_ik_influence"

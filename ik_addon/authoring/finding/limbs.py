@@ -82,19 +82,19 @@ def limbs_by_shape(bones: Sequence[BodyBone]) -> tuple[list[LimbCandidate], Reas
     if not pairs:
         return [], reasons
     first, second, split = pairs[0]
-    legs = _sided(first, second, split, "LEG", _left_of_legs(first, second, split))
+    lines = first, second
+    # A body looks where its feet point.
+    down = sum((line[split.end].head - line[split.root].head for line in lines), Vector())
+    left = sum((line.joints[split.end + 1] - line[split.end].head for line in lines), Vector()).cross(down)
+    legs = _sided(first, second, split, "LEG", left)
     return [*legs, *_arms_by_shape(bones, legs)], reasons
 
 
 def _line_pairs(bones: Sequence[BodyBone]) -> Iterable[tuple[_Line, _Line]]:
     for bone in bones:
-        lines = [_line(child) for child in bone.children if _is_open(child)]
+        # Shape decides what a bone is whose name says nothing.
+        lines = [_line(child) for child in bone.children if child.said.is_meaningless]
         yield from combinations([line for line in lines if len(line) >= 3], 2)
-
-
-def _is_open(bone: BodyBone) -> bool:
-    """True if shape decides what a bone is."""
-    return bone.said.is_meaningless
 
 
 def _line(bone: BodyBone) -> _Line:
@@ -106,7 +106,7 @@ def _line(bone: BodyBone) -> _Line:
 
 def _next(bone: BodyBone) -> BodyBone | None:
     """The child that goes on from a bone, not those beside it; None if none or several do."""
-    children = [child for child in bone.children if _is_open(child)]
+    children = [child for child in bone.children if child.said.is_meaningless]
     going_on = [child for child in children if child.children] if len(children) > 1 else children
     if len(going_on) == 1:
         return going_on[0]
@@ -165,9 +165,7 @@ def _fit_of_leg(split: _Split, line: _Line, down: Vector, ground: float) -> floa
         falling(before.length / length, 0.3, 0.7),
         rising(down.dot(limb) / length, 0.7, 0.9),
         falling((ground - down.dot(ankle)) / length, 0.35, 0.7),
-        rising(
-            _angle(joints[split.end] - joints[split.knee], joints[split.end + 1] - ankle), radians(20.0), radians(40.0)
-        ),
+        rising((ankle - joints[split.knee]).angle(joints[split.end + 1] - ankle, 0.0), radians(20.0), radians(40.0)),
         falling(_way(joints[split.end :]) / length, 0.5, 0.9),
     )
 
@@ -182,12 +180,8 @@ def _fit_of_links(split: _Split, line: _Line) -> float:
     alike = rising(shorter / (longer or 1e-9), 0.4, 0.7)
     if straight is None:
         return alike
-    clear = _angle(upper, lower) - straight
+    clear = upper.angle(lower, 0.0) - straight
     return min(alike, falling(straight, radians(4.0), radians(16.0)), rising(clear, radians(1.0), radians(5.0)))
-
-
-def _angle(first: Vector, second: Vector) -> float:
-    return first.angle(second, 0.0)
 
 
 def _way(joints: Sequence[Vector]) -> float:
@@ -204,13 +198,6 @@ def _mirror_each_other(first: _Line, second: _Line, near: float) -> bool:
     mirrored = [point - 2.0 * normal.dot(point - middle) * normal for point in one]
     apart = max((a - b).length for a, b in zip(mirrored, other, strict=True))
     return across.length > near and apart < near
-
-
-def _left_of_legs(first: _Line, second: _Line, split: _Split) -> Vector:
-    """Where left is for a body that looks where its feet point."""
-    lines = first, second
-    down = sum((line[split.end].head - line[split.root].head for line in lines), Vector())
-    return sum((line.joints[split.end + 1] - line[split.end].head for line in lines), Vector()).cross(down)
 
 
 def _sided(first: _Line, second: _Line, split: _Split, kind: str, left: Vector) -> list[LimbCandidate]:
@@ -265,12 +252,10 @@ def _fit_of_arm(split: _Split, line: _Line, leg: float) -> float:
 class FoundLimb:
     """A limb of an armature, by the names of its bones.
 
-    kind: LEG or ARM; the front legs of an animal are legs.
-    side: L, R, or "" for one in the middle.
-    place: FRONT or HIND where there are both, MID_FRONT or MID_HIND between them, else "".
-    bones: the chain, root first; two or more.
-    end: the foot, hand or paw at whose head the chain ends; "" if it ends at the tail of its last bone.
-    toe, heel: the ball or toe bone behind the foot, and the bone at its heel, or "".
+    kind: LEG or ARM; the front legs of an animal are legs. side: L, R, or "" for one in the middle. place: FRONT or
+    HIND where there are both, MID_FRONT or MID_HIND between them, else "".
+    bones: the chain, root first; two or more. end: the foot, hand or paw at whose head the chain ends; "" if it ends at
+    the tail of its last bone. toe, heel: the ball or toe bone behind the foot, and the bone at its heel, or "".
     segments: those of the chain that only continue the bone before, as where a thigh is split for its twist.
     rides: True if the end is parented to the chain and turns with it; False if it is parented to something else, is one
     of several hands or only marks the end, and if there is none.
@@ -311,7 +296,7 @@ def find_limbs(bones: Iterable[bpy.types.Bone], arms: bool = False, posed: Mappi
     """The legs, and with `arms` the arms, to which at least one of these bones belongs.
 
     bones: some or all of one armature's; the others are looked at as well, but found only along with these.
-    posed: the heads of all bones in the pose, in armature space; they show how a body stands if its rest pose does not.
+    posed: see `stance_of`.
     """
     asked = list(bones)
     if not asked:

@@ -31,6 +31,7 @@ _ABOVE = {
     "UPPER": {"UPPER": "UPPER", "LIMB": "UPPER", "JOINT": "UPPER"},
 }
 """What a bone is, by what is below it and by what its name shows. LIMB: it is called "leg" or "arm"."""
+_PARTS = {"UPPER", "LOWER", "LIMB", "END"}
 _COMMON = {
     ("LEG", "UPPER"): "thigh",
     ("LEG", "LOWER"): "shin",
@@ -110,7 +111,7 @@ def limbs_by_name(
 def _why_never(bone: BodyBone) -> str:
     """Why a bone with a limb's name is none, whatever it is parented to."""
     name = bone.said
-    if name.part not in {"UPPER", "LOWER", "LIMB", "END"}:
+    if name.part not in _PARTS:
         return ""
     if name.helper:
         return messages.IS_HELPER(word=name.helper)
@@ -122,7 +123,7 @@ def _why_never(bone: BodyBone) -> str:
 def _why_no_limb(bone: BodyBone) -> str:
     """Why a bone with a limb's name is none, unless it is found to be one after all; "" without such a name."""
     name = bone.said
-    if name.part not in {"UPPER", "LOWER", "LIMB", "END"} or not is_plain(name):
+    if name.part not in _PARTS or not is_plain(name):
         return ""
     if name.part == "UPPER":
         return messages.LACKS_BELOW(part=_COMMON[name.kind, "LOWER"])
@@ -147,10 +148,13 @@ def _tips(bones: Sequence[BodyBone]) -> list[_Tip]:
     loose: list[tuple[int, BodyBone]] = []
     for bone in bones:
         name = bone.said
-        if _is_end(bone) and (shin := _shin_above(bone)):
-            feet.setdefault(shin.name, []).append(bone)
-        elif _is_end(bone):
-            loose.append((0, bone))
+        if _is_end(bone):
+            # By joints that may lie between the two.
+            shin = [bone, *_between(bone)][-1].parent
+            if shin and shin.said.part in _ABOVE["END"]:
+                feet.setdefault(shin.name, []).append(bone)
+            else:
+                loose.append((0, bone))
         elif name.part in {"END", "LIMB"} and name.is_control:
             loose.append((1 if name.part == "END" else 2, bone))
     shins = [bone for bone in bones if bone.name not in feet and _is_last(bone)]
@@ -173,13 +177,6 @@ def _is_end(bone: BodyBone) -> bool:
     return name.part == "END" and is_plain(name) and first
 
 
-def _shin_above(end: BodyBone) -> BodyBone | None:
-    """The shin or forearm that carries a foot or hand, itself or by joints that lie between the two."""
-    between = [*_between(end)]
-    shin = between[-1].parent if between else end.parent
-    return shin if shin and shin.said.part in _ABOVE["END"] else None
-
-
 def _between(end: BodyBone) -> Iterator[BodyBone]:
     """The joints between a foot and its shin, from the foot upward: by their names no parts, or without length."""
     bone, length = end.parent, 0.0
@@ -199,29 +196,19 @@ def _between(end: BodyBone) -> Iterator[BodyBone]:
 def _is_last(bone: BodyBone) -> bool:
     """True if it is named as a shin or a forearm, and no other part of its limb is below it."""
     name = bone.said
-    below = (child.said for child in bone.below)
-    return (
-        name.part in {"LOWER", "LIMB"}
-        and is_plain(name)
-        and not any(
-            other.side == name.side and other.part in {"UPPER", "LOWER", "LIMB", "END"} and is_plain(other)
-            for other in below
-        )
-    )
+    if name.part not in {"LOWER", "LIMB"} or not is_plain(name):
+        return False
+    below = (child.said for child in bone.below if is_plain(child.said) and child.said.side == name.side)
+    return not any(other.part in _PARTS for other in below)
 
 
 def _tip_with(ends: Sequence[BodyBone]) -> _Tip:
     """A tip with the foot that carries the limb on: the one with toes, else the one with the plainest name."""
-
-    def quality(end: BodyBone) -> tuple[bool, int, int]:
-        return bool(foot_and_toes(end)["toes"]), end.said.plain, len(end.children)
-
-    end = max(ends, key=quality)
+    end = max(ends, key=lambda end: (bool(foot_and_toes(end)["toes"]), end.said.plain, len(end.children)))
     # Of several palms none is the hand.
     alike = sum(other.said.stem == end.said.stem for other in ends) > 1
     between = tuple(reversed([*_between(end)]))
-    shin = between[0].parent if between else end.parent
-    return _Tip(shin, rides=not alike, between=between, **foot_and_toes(end))
+    return _Tip((between or (end,))[0].parent, rides=not alike, between=between, **foot_and_toes(end))
 
 
 def _tip_without(shin: BodyBone, rank: int, loose: BodyBone | None) -> _Tip:
@@ -231,19 +218,15 @@ def _tip_without(shin: BodyBone, rank: int, loose: BodyBone | None) -> _Tip:
     """
     children = [child for child in shin.children if not child.said.is_twist]
     leaves = [child for child in children if child.said.helper and child.name.startswith(shin.name)]
-    ends = [child for child in children if _is_end_of(child, shin)]
+    # "arm_end" below "arm_1".
+    alike = [child for child in children if (child.said.kind, child.said.side) == (shin.said.kind, shin.said.side)]
+    ends = [child for child in alike if child.said.helper in LEAVES]
     child = next((each[0] for each in (ends, leaves, children) if len(each) == 1), None)
     if child and not _is_on_end(shin, child):
         child = None
     if loose and (rank == 0 or child is None or child in leaves):
         return _Tip(shin, (loose,), rides=False)
     return _Tip(shin, (child,), rides=child not in leaves) if child else _Tip(shin)
-
-
-def _is_end_of(child: BodyBone, shin: BodyBone) -> bool:
-    """True for a bone that is named as the end of another: "arm_end" below "arm_1"."""
-    name = child.said
-    return name.helper in LEAVES and (name.kind, name.side) == (shin.said.kind, shin.said.side)
 
 
 def _is_on_end(shin: BodyBone, child: BodyBone) -> bool:
@@ -318,7 +301,9 @@ def _climb(tip: _Tip) -> tuple[LimbCandidate, str]:
         part = _ABOVE[parts[0]].get(above.part)
         if not part or above.helper or above.side != side:
             break
-        if above.part == "JOINT" and _is_whole(line, parts):
+        # It has its upper bone: a hip or a shoulder above it is none.
+        has_upper = parts[:2] == ["LIMB", "LIMB"] or (parts[0] == "UPPER" and line[0].said.part != "JOINT")
+        if above.part == "JOINT" and has_upper:
             break
         if line:
             role = _link_or_segment(bone, line[0], after, parts[0] == part)
@@ -346,11 +331,6 @@ def _climb(tip: _Tip) -> tuple[LimbCandidate, str]:
     )
     links = len(limb.bones) - len(limb.segments)
     return limb, "LOWER" if not line else "UPPER" if parts[0] == "LOWER" or links < 2 else ""
-
-
-def _is_whole(line: Sequence[BodyBone], parts: Sequence[str]) -> bool:
-    """True if a limb has its upper bone, so that a hip or a shoulder above it is none."""
-    return parts[:2] == ["LIMB", "LIMB"] or (parts[0] == "UPPER" and line[0].said.part != "JOINT")
 
 
 def _link_or_segment(bone: BodyBone, below: BodyBone, after: Vector, again: bool) -> str:

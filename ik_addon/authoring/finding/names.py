@@ -77,11 +77,8 @@ _SHORT = 3
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of the languages that an armature's names speak.
-
-    parts: (kind, part) by word. nearly: the word that a misspelled one stands for, which lacks one of its letters.
-    sides: L or R. places: FRONT or HIND.
-    """
+    """The words of the languages that an armature's names speak. parts: (kind, part) by word. nearly: the word that a
+    misspelled one stands for, which lacks one of its letters. sides: L or R. places: FRONT or HIND."""
 
     languages: tuple[str, ...]
     parts: dict[str, tuple[str, str]]
@@ -103,13 +100,6 @@ def plain(name: str) -> str:
     return "".join(
         normalize("NFKD", letter)[0] if ord(letter) < 0x250 else letter for letter in whole.translate(_LETTERS)
     )
-
-
-def vocabulary_of(names: Iterable[str]) -> Vocabulary:
-    """The words of English, and of the other languages of which a word for a leg is in these plain names."""
-    spoken = "\n".join(names).lower()
-    told = (name for name, words in _leg_words().items() if any(word in spoken for word in words))
-    return _vocabulary((ENGLISH, *told))
 
 
 @cache
@@ -189,20 +179,14 @@ _NUMBER = re.compile(r"(?=(?:.*\d){6})[0-9a-fA-F{}_-]{16,}$")
 
 @dataclass(frozen=True, slots=True)
 class BoneName:
-    """What a bone's name shows.
+    """What a bone's name shows; "" where it shows nothing.
 
-    side: L, R or "".
-    place: FRONT, HIND, MID_FRONT, MID_HIND, MID or "".
-    kind: LEG, ARM or "".
-    part: UPPER, LOWER, LIMB, JOINT, END, TOE, HEEL or "".
-    word: the word for the part, or "".
-    helper: the word that makes it a helper, or "".
-    is_control: True if a limb may follow the bone.
-    is_twist: True if the bone only twists along with another.
-    preference: higher for the bones that deform, lower for references.
-    plain: number of words that have nothing to do with a limb; negative, so that the plainest name is the largest.
-    is_meaningless: True if no word has a meaning.
-    stem: its letters without digits and without words for twist.
+    side: L or R. place: FRONT, HIND, MID_FRONT, MID_HIND or MID. kind: LEG or ARM. part: UPPER, LOWER, LIMB, JOINT,
+    END, TOE or HEEL. word: the word for the part. helper: the word that makes it a helper. is_control: True if a limb
+    may follow the bone. is_twist: True if the bone only twists along with another. preference: higher for the bones
+    that deform, lower for references. plain: number of words that have nothing to do with a limb; negative, so that the
+    plainest name is the largest. is_meaningless: True if no word has a meaning. stem: its letters without digits and
+    without words for twist.
     """
 
     side: str
@@ -226,7 +210,10 @@ MEANINGLESS = BoneName("", "", "", "", "", "", False, False, 0, 0, True, "")
 def read_names(names: Iterable[str], carriers: Container[str] = ()) -> dict[str, BoneName]:
     """What each bone's name of one armature shows. carriers: those that carry other bones."""
     by_name = {name: plain(name) for name in names}
-    known = vocabulary_of(by_name.values())
+    # Other languages are told by a word for a leg.
+    spoken = "\n".join(by_name.values()).lower()
+    told = (language for language, legs in _leg_words().items() if any(word in spoken for word in legs))
+    known = _vocabulary((ENGLISH, *told))
     words = {name: _words(own, known) for name, own in by_name.items()}
     counts = Counter(word for own in words.values() for word in set(own))
     many = max(_FEW, _COMMON * len(words))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import pi, radians
+from operator import attrgetter
 
 import bpy
 from mathutils import Vector
@@ -74,18 +75,13 @@ def body_of(rows: Iterable[Row]) -> list[BodyBone]:
         if bone.parent is not None:
             bone.parent.children.append(bone)
     bones = [*found.values()]
-    if _contradicts(bones):
+    parts = [bone for bone in bones if bone.parent and bone.said.kind and bone.parent.said.kind]
+    sided = [bone for bone in parts if bone.said.side and bone.parent.said.side]
+    # Names cannot be those of these bones where what is on the left carries what is on the right.
+    if sum(bone.said.side != bone.parent.said.side for bone in sided) > _CROSSING * len(sided):
         for bone in bones:
             bone.said = MEANINGLESS
     return bones
-
-
-def _contradicts(bones: Sequence[BodyBone]) -> bool:
-    """True if names cannot be those of these bones: what is on the left carries what is on the right."""
-    parts = [bone for bone in bones if bone.parent and bone.said.kind and bone.parent.said.kind]
-    sided = [bone for bone in parts if bone.said.side and bone.parent.said.side]
-    crossing = sum(bone.said.side != bone.parent.said.side for bone in sided)
-    return crossing > _CROSSING * len(sided)
 
 
 def bones_of_armature(armature: bpy.types.Armature) -> list[BodyBone]:
@@ -112,13 +108,9 @@ ON_TOES = radians(40.0)
 class LimbCandidate:
     """A limb of an armature.
 
-    kind: LEG or ARM.
-    side, place: as in the bones' names.
-    bones: the chain, root first.
-    segments: those of the chain that only continue the bone before.
-    foot: foot or hand, in one bone or in several in line; empty if there is none.
-    toes: the bones behind the foot.
-    rides: True if the foot is parented to the chain and turns with it as a whole.
+    kind: LEG or ARM. side, place: as in the bones' names. bones: the chain, root first. segments: those of the chain
+    that only continue the bone before. foot: foot or hand, in one bone or in several in line; empty if there is none.
+    toes: the bones behind the foot. rides: True if the foot is parented to the chain and turns with it as a whole.
     """
 
     kind: str
@@ -241,9 +233,9 @@ Head = Callable[[BodyBone], Vector]
 class BodyStance:
     """How a body stands.
 
-    head: where a bone begins as it stands, in armature space. down: a direction. ground: how far down that is.
-    height: of the highest hip above it. is_flat: True if hips are about as low as feet, as those of some insects, and
-    so neither down nor ground is sure.
+    head: where a bone begins as it stands, in armature space. down: a direction. ground: how far down that is. height:
+    of the highest hip above it. is_flat: True if hips are about as low as feet, as those of some insects, and so
+    neither down nor ground is sure.
     """
 
     head: Head
@@ -253,12 +245,7 @@ class BodyStance:
     is_flat: bool
 
     def above_ground(self, point: Vector) -> float:
-        """How high a point is."""
         return self.ground - self.down.dot(point)
-
-    def end(self, limb: LimbCandidate) -> Vector:
-        """Where a limb's chain ends."""
-        return _end(limb, self.head)
 
 
 def stance_of(legs: Sequence[LimbCandidate], posed: Mapping[str, Vector] | None = None) -> BodyStance | None:
@@ -274,16 +261,12 @@ def stance_of(legs: Sequence[LimbCandidate], posed: Mapping[str, Vector] | None 
     down = sum(ways, Vector()).normalized()
     is_flat = sum(down.dot(way) < _LEADS_DOWN * way.length for way in ways) * 2 >= len(ways)
     # What is behind a foot is lower, wherever the chain ends.
-    ground = max(down.dot(head(bone)) for leg in legs for bone in (leg.end or leg.bones[-1], *_behind(leg)))
+    behind = [bone for leg in legs for bone in (leg.end.below if leg.end else ())]
+    feet = [bone for bone in behind if bone.said.kind == "LEG" or bone.said.is_meaningless]
+    ground = max(down.dot(head(bone)) for bone in (*(leg.end or leg.bones[-1] for leg in legs), *feet))
     ground = max(ground, *(down.dot(_end(leg, head)) for leg in legs))
     height = ground - min(down.dot(head(leg.bones[0])) for leg in legs)
     return BodyStance(head, down, ground, height, is_flat)
-
-
-def _behind(leg: LimbCandidate) -> Iterable[BodyBone]:
-    """The bones of a foot behind the one at whose head the chain ends."""
-    own = leg.end.below if leg.end else ()
-    return (bone for bone in own if bone.said.kind == "LEG" or bone.said.is_meaningless)
 
 
 def in_their_stance(limbs: Sequence[LimbCandidate], stance: BodyStance | None) -> list[LimbCandidate]:
@@ -295,7 +278,8 @@ def in_their_stance(limbs: Sequence[LimbCandidate], stance: BodyStance | None) -
     head, down = stance.head, stance.down
 
     def stands(limb: LimbCandidate) -> bool:
-        return stance.is_flat or stance.ground - _lowest(limb, down, head) < _STANDS * stance.height
+        lowest = max(down.dot(point) for point in (_end(limb, head), *map(head, (*limb.foot, *limb.toes))))
+        return stance.is_flat or stance.ground - lowest < _STANDS * stance.height
 
     small = [] if all(leg.place == "FRONT" for leg in legs) else [leg for leg in legs if leg.place == "FRONT"]
     small = [] if any(stands(leg) for leg in small) else small
@@ -311,14 +295,8 @@ def in_their_stance(limbs: Sequence[LimbCandidate], stance: BodyStance | None) -
 
 def _stance(legs: Sequence[LimbCandidate], posed: Mapping[str, Vector] | None) -> Head | None:
     """Where the bones begin as the body stands, at rest or posed; None if neither shows it or there are no legs."""
-
-    def at_rest(bone: BodyBone) -> Vector:
-        return bone.head
-
-    def in_pose(bone: BodyBone) -> Vector:
-        return posed[bone.name]
-
-    for head in (at_rest, in_pose) if posed else (at_rest,):
+    heads: list[Head] = [attrgetter("head"), *([lambda bone: posed[bone.name]] if posed else [])]
+    for head in heads:
         bends = [_bend_of_foot(leg, head) for leg in legs if leg.toes]
         if legs and (not bends or max(bends) > _NO_STANCE):
             return head
@@ -332,11 +310,6 @@ def _end(limb: LimbCandidate, head: Head) -> Vector:
 def _ball(limb: LimbCandidate, head: Head) -> Vector:
     """Where a body stands on a limb, be it on its soles or on its toes."""
     return middle_of(limb.toes, head) if limb.toes else _end(limb, head)
-
-
-def _lowest(limb: LimbCandidate, down: Vector, head: Head) -> float:
-    """How far down a limb reaches."""
-    return max(down.dot(point) for point in (_end(limb, head), *map(head, (*limb.foot, *limb.toes))))
 
 
 def _is_lying(arms: Sequence[LimbCandidate], legs: Sequence[LimbCandidate], down: Vector, head: Head) -> bool:
@@ -359,17 +332,14 @@ def _on_its_toes(leg: LimbCandidate, legs: Sequence[LimbCandidate], has_hands: b
     # Both legs of a pair stand alike, whatever the pose of one.
     pair = [other for other in legs if other.place == leg.place and other.toes]
     turns = max(_bend_of_foot(other, head) for other in pair)
-    if turns >= ON_TOES and (has_hands or not _is_birds(leg, head)):
+    foot, above = _ball(leg, head) - head(leg.end), head(leg.end) - head(leg.bones[0])
+    is_birds = len(leg.toes) >= _TOES and foot.length > _TARSUS * above.length
+    if turns >= ON_TOES and (has_hands or not is_birds):
         return leg
     toe = leg.toes[len(leg.toes) // 2]
     fields = foot_and_toes(toe) if leg.toe else {"foot": (toe,), "toes": ()}
     bones, segments = (*leg.bones, *leg.foot), (*leg.segments, *leg.foot[1:])
     return replace(leg, bones=bones, segments=segments, rides=leg.toe is not None, **fields)
-
-
-def _is_birds(leg: LimbCandidate, head: Head) -> bool:
-    foot, above = _ball(leg, head) - head(leg.end), head(leg.end) - head(leg.bones[0])
-    return len(leg.toes) >= _TOES and foot.length > _TARSUS * above.length
 
 
 def _with_places(legs: Sequence[LimbCandidate]) -> list[LimbCandidate]:
@@ -454,7 +424,7 @@ def _of_foot(limb: LimbCandidate, stance: BodyStance | None) -> Iterable[Judgmen
 
 def _of_place(limb: LimbCandidate, stance: BodyStance) -> Iterable[Judgment]:
     length = sum(limb.lengths) or 1.0
-    end = stance.end(limb)
+    end = _end(limb, stance.head)
     name = limb.end.name
     yield falling(stance.above_ground(end) / length, 0.6, 1.0), messages.ABOVE_GROUND(bone=name)
     drop = stance.above_ground(stance.head(limb.bones[0])) - stance.above_ground(end)
@@ -472,7 +442,7 @@ def best_reading(limb: LimbCandidate, limbs: Sequence[LimbCandidate], stance: Bo
     """
     if agreement(limb, limbs, stance)[0] >= SURE:
         return limb
-    readings = [reading for reading in (_to_ankle(limb), _from_hip(limb), _shifted(limb)) if reading is not None]
+    readings = filter(None, (_to_ankle(limb), _from_hip(limb), _shifted(limb)))
     return next((each for each in readings if agreement(each, [each], stance)[0] >= SURE), limb)
 
 
@@ -498,11 +468,7 @@ def _shifted(limb: LimbCandidate) -> LimbCandidate | None:
     is_vague = limb.bones[0].said.part in {"JOINT", "LIMB"}
     if len(limb.links) != 2 or not is_vague or limb.end is None or limb.end.parent != limb.bones[-1]:
         return None
-    toes = limb.toes or tuple(_feet_on(limb.end))
+    parts = ("END", "TOE", "HEEL", "LIMB")
+    toes = limb.toes or [child for child in limb.end.children if is_part(child, limb.end.said.kind, *parts)]
     fields = foot_and_toes(toes[0]) if toes else {"foot": (), "toes": ()}
     return replace(limb, bones=(*limb.bones[1:], limb.end), rides=len(toes) == 1, **fields)
-
-
-def _feet_on(bone: BodyBone) -> Iterable[BodyBone]:
-    parts = ("END", "TOE", "HEEL", "LIMB")
-    return (child for child in bone.children if is_part(child, bone.said.kind, *parts))
