@@ -24,7 +24,7 @@ from ..rig.data.settings import NATIVE_RECORD, Settings, native_tips, settings_o
 from ..rig.live import handlers as live
 from ..rig.model.foot import end_bone, rolls, toe_of
 from ..rig.pose.reading import ArmatureReader, SceneReader, gone_pole
-from ..rig.pose.solving import PosedLimb, solve_limb
+from ..rig.pose.solving import solve_limb
 from ..solvers import ChainError
 from . import records
 from .mechanism import make_bones, native_settings, to_live, to_native, value_of
@@ -66,7 +66,11 @@ def difference(reader: ArmatureReader, tip: str, settings: Settings) -> float:
     ways.append((posed.limb.end_of(shown) - posed.limb.end_of(posed.poses_armature)).length)
     ways = [way / posed.limb.chain.length for way in ways]
     if len(posed.limb.bones) == 2:
-        pairs += [(evaluated[name].matrix, pose) for name, pose in _end_poses(posed)]
+        above = posed.limb.bones[-1].last_pose(posed.poses_armature[-1])
+        # A foot under the last link, its toe under the foot.
+        for end, raw in zip(posed.limb.ends, posed.rotations[2:], strict=True):
+            above = end.posed(quaternion_of(raw, end.mode), above)
+            pairs.append((evaluated[end.name].matrix, above))
         ways += [_apart(a, b) for a, b in pairs]
     return max(ways)
 
@@ -76,15 +80,6 @@ def native_values(tip: bpy.types.PoseBone) -> Settings:
     settings = replace(settings_of(tip), **{name: value_of(tip, name) for name in native_settings(tip)})
     # Off, its bones have their FK pose.
     return replace(settings, influence=0.0) if "enabled" in native_settings(tip) and not settings.enabled else settings
-
-
-def _end_poses(posed: PosedLimb) -> Iterator[tuple[str, Matrix]]:
-    """Where the bones on a chain's end are: a foot under the last link, its toe under the foot."""
-    limb = posed.limb
-    above = limb.bones[-1].last_pose(posed.poses_armature[-1])
-    for end, raw in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
-        above = end.posed(quaternion_of(raw, end.mode), above)
-        yield end.name, above
 
 
 def _apart(a: Matrix, b: Matrix) -> float:
@@ -187,7 +182,9 @@ def problem_of(tip: bpy.types.PoseBone, depsgraph: bpy.types.Depsgraph) -> str:
     if ob.data.pose_position == "REST":
         return messages.REST_POSITION(armature=ob.name)
     try:
-        copy = _copy_of(tip)
+        own = records.followed_by(tip)
+        # Of two chains that follow the same helper bones one is a copy of the other.
+        copy = next((each.name for each in records.alike(tip)[1:] if own & records.followed_by(each)), "")
         reader = SceneReader(depsgraph).armature(ob)
         settings = native_values(reader.tip(tip.name))
         if error := gone_pole(settings):
@@ -201,18 +198,9 @@ def problem_of(tip: bpy.types.PoseBone, depsgraph: bpy.types.Depsgraph) -> str:
     return "" if off <= _CHANGED else messages.OF(whose=prefix, said=messages.NATIVE_CHANGED())
 
 
-def _copy_of(tip: bpy.types.PoseBone) -> str:
-    """The name of another tip whose chain follows the same helper bones: one of both is a copy of the other."""
-    own = records.followed_by(tip)
-    return next((each.name for each in records.alike(tip)[1:] if own & records.followed_by(each)), "")
-
-
 class Native(NamedTuple):
-    """What became of chains.
-
-    tips: of those that are native now. figure: the largest difference from the live ones, as a part of the length.
-    helpers, constraints, drivers: how many were made. left: for those that stay live the sentences that say why.
-    """
+    """What became of chains. tips: of those that are native now. figure: the largest difference from the live ones, as
+    a part of the length. left: for those that stay live the sentences that say why. The rest: how many were made."""
 
     tips: tuple[str, ...]
     figure: float
@@ -249,10 +237,9 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], 
     # Written so that a figure that is not a number counts as well.
     off = [name for name, figure in figures.items() if not figure <= ALLOWED]
     _take_back(context, ob, off)
-    left += [
-        _of(name, ChainError(messages.NATIVE_OFF(percent=100.0 * figures[name], allowed=100.0 * ALLOWED)))
-        for name in off
-    ]
+    for name in off:
+        said = messages.NATIVE_OFF(percent=100.0 * figures[name], allowed=100.0 * ALLOWED)
+        left.append(_of(name, ChainError(said)))
     done = [wiring for wiring in wirings if wiring.shape.tip not in off]
     if not done:
         raise left[0]
@@ -360,17 +347,14 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
 
 def _release(ob: bpy.types.Object, helpers: set[str]) -> None:
     """Let no bone follow these helpers."""
-    for bone, constraint in list(records.constraints_on(ob, helpers)):
-        _remove_constraint(bone, constraint)
-
-
-def _remove_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
-    stack = bone.constraints
-    active = stack.active if stack.active != constraint else None
-    remove_drivers(bone.id_data, constraint.path_from_id())
-    stack.remove(constraint)
-    if active is not None:
-        stack.active = active
+    for stack in [bone.constraints for bone in ob.pose.bones if bone.name not in helpers]:
+        for constraint in list(stack):
+            if getattr(constraint, "target", None) == ob and getattr(constraint, "subtarget", "") in helpers:
+                active = stack.active if stack.active != constraint else None
+                remove_drivers(ob, constraint.path_from_id())
+                stack.remove(constraint)
+                if active is not None:
+                    stack.active = active
 
 
 def _of(tip: str, error: ChainError) -> ChainError:

@@ -1,6 +1,6 @@
 """Helper bones, constraints and drivers of one native chain, and its settings as custom properties of its tip."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import bpy
@@ -11,13 +11,13 @@ from ..rig.blender.animation import drivers_of, fcurve_homes
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import clips_of
 from ..rig.blender.dependencies import read_by
+from ..rig.blender.rotations import EULER_ORDERS
 from ..rig.data.settings import NATIVE_SETTINGS, PREFIX, path_of
 from .records import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
 
 _LONGEST_NAME = 63
 """Bytes that Blender keeps of a bone's name."""
 _SHORTEST = 1e-4
-_EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 
 Role = Literal["target", "pole_target"]
 
@@ -140,7 +140,7 @@ class Mechanism:
                 seen = evaluated.convert_space(pose_bone=own, matrix=own.matrix, from_space="POSE", to_space=space)
             rotation = seen.to_quaternion()
             constraint.euler_order = min(
-                _EULER_ORDERS, key=lambda order: abs(rotation.to_euler(order)["XYZ".index(order[1])])
+                EULER_ORDERS, key=lambda order: abs(rotation.to_euler(order)["XYZ".index(order[1])])
             )
 
     # Drivers
@@ -179,11 +179,6 @@ class Mechanism:
             self.drive(owner, "rotation_axis_angle", expression, 0, **variables)
 
 
-def distance(bone: str) -> Variable:
-    """How far a helper is from its rest along its own Y, in the size of its parent, with its constraints."""
-    return Variable("LOC_Y", bone)
-
-
 def make_bones(mechanisms: Sequence[Mechanism]) -> None:
     """Make the bones that were asked for, all of one armature object at once, in the hidden bone collection."""
     ob = mechanisms[0].ob
@@ -212,8 +207,9 @@ def _cut(name: str, size: int) -> str:
 
 
 NATIVE_PREFIX = "ik_"
-_SHOWN = {"min": "hard_min", "max": "hard_max"} | {
-    name: name for name in ("soft_min", "soft_max", "default", "subtype")
+_SHOWN = {name: name for name in ("soft_min", "soft_max", "default", "subtype")} | {
+    "min": "hard_min",
+    "max": "hard_max",
 }
 """How a custom property names what the property of a setting has."""
 _ANIMATED_DATA = ("objects", "armatures", "shape_keys", "meshes", "materials", "node_groups", "worlds", "scenes")
@@ -284,15 +280,7 @@ def _repath(ob: bpy.types.Object, old: str, new: str) -> None:
         driver = ob.animation_data.drivers.find(old)
         if driver is not None:
             driver.data_path = new
-    for target in _read_by_drivers(ob):
-        if target.data_path == old:
-            target.data_path = new
-
-
-def _read_by_drivers(ob: bpy.types.Object) -> Iterator[bpy.types.DriverTarget]:
-    """What drivers of the file read of an object by an RNA path."""
-    for kind in _ANIMATED_DATA:
-        for block in getattr(bpy.data, kind):
-            for curve in drivers_of(block):
-                read = read_by(curve.driver)
-                yield from (aim for each, aim in read if each.type == "SINGLE_PROP" and aim.id == ob)
+    curves = (curve for kind in _ANIMATED_DATA for block in getattr(bpy.data, kind) for curve in drivers_of(block))
+    for variable, aim in (each for curve in curves for each in read_by(curve.driver)):
+        if variable.type == "SINGLE_PROP" and aim.id == ob and aim.data_path == old:
+            aim.data_path = new

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import atan2
 
 import bpy
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ..rig.model.limb import growth
 from ..solvers.vectors import cosine_wave
-from .mechanism import Mechanism, Variable, distance, variable
+from .mechanism import Mechanism, Variable, variable
 from .shape import HingeBend, Shape, Uses, aimed, placed, unscaled
 
 
@@ -41,13 +41,14 @@ class AimHelpers:
 
     @property
     def held(self) -> Variable:
-        """The distance from the root at which the chain's end is to be."""
-        return distance(self.end)
+        """The distance from the root at which the chain's end is to be: of that helper from its rest along its own Y,
+        in the size of its parent, with its constraints."""
+        return Variable("LOC_Y", self.end)
 
     @property
     def given(self) -> Variable:
-        """The distance of the target from the root."""
-        return distance(self.target)
+        """The same of the target."""
+        return Variable("LOC_Y", self.target)
 
 
 def lay_aim(mechanism: Mechanism, shape: Shape, uses: Uses) -> AimHelpers:
@@ -145,7 +146,7 @@ def lay_foot(mechanism: Mechanism, shape: Shape, uses: Uses) -> FootHelpers:
         return FootHelpers(control, "", "", "", mechanism.bone("foot", stands, control, 0.8, own.foot), "", "")
     # As the foot is sized, which a helper is not.
     sized = Matrix.LocRotScale(ankle, held, own.size)
-    rolling = _with_x(held @ own.axis)
+    rolling = Vector((1.0, 0.0, 0.0)).rotation_difference(held @ own.axis)
     heel = mechanism.bone("heel", placed(sized @ own.heel, rolling), control, 0.5)
     tip = mechanism.bone("tip", placed(sized @ own.tip, rolling), heel, 0.5)
     ball = mechanism.bone("ball", placed(sized @ own.ball, rolling), tip, 0.5)
@@ -175,11 +176,6 @@ def wire_foot(mechanism: Mechanism, shape: Shape, foot: FootHelpers) -> None:
         mechanism.drive(mechanism.pose(bone), "rotation_euler", expression, 0, **read)
 
 
-def _with_x(axis: Vector) -> Quaternion:
-    """A rotation whose X axis this is."""
-    return Vector((1.0, 0.0, 0.0)).rotation_difference(axis)
-
-
 _IN_LINE = 1e-3
 """Sine of the angle between a link and the one before it below which these do not tell about which axis it bends."""
 _ROUNDING = 1e-6
@@ -203,7 +199,10 @@ class LinkHelpers:
 
 def lay_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers) -> LinkHelpers:
     """Ask for the bones; the Y axis of each lies along its link, which that of the chain's own bone need not."""
-    links = LinkHelpers(_first_straight(shape), [], [], [])
+    before = [sum(shape.lengths[:k]) for k in range(len(shape.links))]
+    # From this link on the chain is no longer than before it.
+    longer = (k for k, way in enumerate(before[:-1]) if way >= shape.length - way - _ROUNDING * shape.length)
+    links = LinkHelpers(next(longer, len(shape.links) - 1), [], [], [])
     for k, link in enumerate(shape.links):
         pose, along, hung = unscaled(shape.poses[k]), shape.directions[k], shape.hung(k)
         swung = pose.col[1].xyz.rotation_difference(along).to_matrix().to_4x4()
@@ -223,13 +222,6 @@ def lay_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers) -
         links.turned.append(turned)
         links.sources.append(source)
     return links
-
-
-def _first_straight(shape: Shape) -> int:
-    """The first link from which on the chain is no longer than before it; at the latest the last."""
-    lengths = shape.lengths
-    longer = (sum(lengths[:k]) >= sum(lengths[k:]) - _ROUNDING * shape.length for k in range(len(lengths) - 1))
-    return next((k for k, is_longer in enumerate(longer) if is_longer), len(lengths) - 1)
 
 
 def wire_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, links: LinkHelpers) -> None:

@@ -1,7 +1,7 @@
 """What is native on an armature, and how it is found again after bones were renamed, appended or joined."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import bpy
@@ -30,11 +30,8 @@ REMOVED = PREFIX + "record_removed"
 
 @dataclass(frozen=True, slots=True)
 class NativeRecord:
-    """What a tip keeps of its chain while that is native.
-
-    key: of its helpers. had_animation: whether the armature object had animation data before. figure: what was measured
-    when it was made, as a part of the chain's length.
-    """
+    """What a tip keeps of its chain while that is native. key: of its helpers. had_animation: whether the armature
+    object had animation data before. figure: what was measured when it was made, as a part of the chain's length."""
 
     key: str
     had_animation: bool
@@ -130,19 +127,6 @@ def _mechanism_of(tip: bpy.types.PoseBone) -> set[str]:
     return names
 
 
-def constraints_on(
-    ob: bpy.types.Object, helpers: set[str]
-) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """The constraints by which bones that are no helpers follow these helper bones, each with its bone."""
-    for bone in ob.pose.bones:
-        if bone.name in helpers:
-            continue
-        for constraint in bone.constraints:
-            if getattr(constraint, "target", None) == ob and getattr(constraint, "subtarget", "") in helpers:
-                yield bone, constraint
-
-
-_ROLES = ("target", "pole_target")
 _NOT_KEPT = {"name", "type", "is_valid", "error_location", "error_rotation", "is_override_data", "active"}
 
 
@@ -154,7 +138,7 @@ def remove_still_ik(tip: bpy.types.PoseBone, names: Iterable[str], key: str) -> 
         kept = _kept(bone)
         for index, constraint in reversed(list(enumerate(bone.constraints))):
             if constraint.type == "IK" and not is_tie(constraint) and wanted & taken_by(constraint, bone):
-                same = [role for role in _ROLES if _control(constraint, role) == _control(tip, role, PREFIX)]
+                same = [role for role in FOLLOWERS if _control(constraint, role) == _control(tip, role, PREFIX)]
                 kept.append(_data(ob, bone, index, constraint) | {"key": key, "same": same})
                 bone.constraints.remove(constraint)
         if kept:
@@ -212,8 +196,7 @@ def _put_back(ob: bpy.types.Object, bone: bpy.types.PoseBone, data: dict) -> bpy
     constraint = stack.new("IK")
     constraint.name = data["name"]
     for name, (ob_name, library) in data["objects"].items():
-        found = bpy.data.objects.get((ob_name, library or None))
-        setattr(constraint, name, found)
+        setattr(constraint, name, bpy.data.objects.get((ob_name, library or None)))
     for name, value in data["values"].items():
         setattr(constraint, name, value)
     stack.move(len(stack) - 1, min(data["index"], len(stack) - 1))

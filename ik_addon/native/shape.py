@@ -71,7 +71,7 @@ class Shape:
     along: Vector
     side: Vector
     normal: Vector
-    foot: "FootShape | None"
+    foot: FootShape | None
 
     @property
     def tip(self) -> str:
@@ -158,8 +158,7 @@ def placed(point: Vector, rotation: Quaternion | None = None) -> Matrix:
 
 def aimed(point: Vector, y: Vector, z: Vector) -> Matrix:
     """The matrix of a bone at a point, with these axes."""
-    turn = Matrix((y.cross(z), y, z)).transposed().to_quaternion()
-    return placed(point, turn)
+    return placed(point, Matrix((y.cross(z), y, z)).transposed().to_quaternion())
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +190,7 @@ class HingeBend:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What of a chain's settings matters.
-
-    settings: names of those that become custom properties. hinge: of the knee.
-    """
+    """What of a chain's settings matters. settings: those that become custom properties. hinge: of the knee."""
 
     settings: tuple[str, ...]
     pole: bool
