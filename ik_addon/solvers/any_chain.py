@@ -16,17 +16,10 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
     """Each joint, root first, forms a triangle with the target and with what the links after it can span.
 
     Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3 and
-    Algorithm 1. As printed it fails: by rounding at the last joint (it lacks its own section 3.1.2), by turning
-    about the Y axis where the axis is undefined, by pointing away from targets that are too near for a longer
-    link, and with the target on a joint. Here each link leaves a distance that the links after it can span,
-    which the paper's `b` (their straight length) only bounds from above: they reach an interval
-    (`reach_limits`), the circle's extremes about the next joint are another, and any distance in both keeps
-    the target in reach. So one pass meets every reachable target and ends nearest to every other one.
-
-    Where the paper prefers the rest to be straight, so does this; with `least_motion` a link turns only as far
-    as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal
-    (`Aim.turn`). The paper turns all later links with every joint; here one rotation is carried along and turns a
-    link when its turn comes, so the cost grows with the number of links and not with its square.
+    Algorithm 1; where that fails as printed, and why this does not: docs/mathematics.md. Each link leaves a distance
+    that the links after it can span (`reach_limits`), so one pass meets every reachable target and ends nearest to
+    every other one. The rest is straight if it can be; with `least_motion` a link turns only as far as it must for the
+    target to stay in reach. Links start from the chain's own pose, turned to the goal (`Aim.turn`).
     """
     slack, least_motion = ROUNDING * chain.length, aim.goal.least_motion
     carried, starts = aim.started(chain.directions)
@@ -74,12 +67,9 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
 def _open_triangle(
     toward: Vector, current: Vector, aim: Aim, length: float, distance: float, remaining: float
 ) -> Vector:
-    """Direction of a link that leaves `remaining` to a target at `distance` in the direction `toward`.
-
-    Cosine and sine come from the law of cosines for half the angle, sound near 0 and near a half turn. The
-    link stays in the plane of its present direction; where that is in line with the target, as far as float32
-    joints tell, it bends to the goal's side.
-    """
+    """Direction of a link that leaves `remaining` to a target at `distance` in the direction `toward`, in the plane of
+    its present direction; to the goal's side where that is in line with the target, as far as float32 joints tell."""
+    # By the law of cosines for half the angle, sound near 0 and near a half turn.
     shorter = distance - length
     rise = (remaining - shorter) * (remaining + shorter)
     run = (length + distance - remaining) * (length + distance + remaining)
@@ -111,10 +101,9 @@ CURL = 0.2
 def ccd(chain: Chain, aim: Aim) -> Solution:
     """Sweep from the tip to the root, turning each joint so that the end points at the target, until it is there.
 
-    Source: the account of CCD in R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for
-    inverse kinematics", section 2.2, equations 1 and 2. Contrary to the text CCD need not converge: a chain in
-    line with a nearer target has no axis to turn about. Such a chain is curled a little to the goal's side first.
-    The end stays within float32 rounding of the target, or where it is after 500 sweeps.
+    Source: the account of CCD in R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse
+    kinematics", section 2.2, equations 1 and 2. The end stays within float32 rounding of the target, or where it is
+    after 500 sweeps.
     """
     turn, starts = aim.started(chain.directions)
     directions = [turn @ start for start in starts]
@@ -122,7 +111,10 @@ def ccd(chain: Chain, aim: Aim) -> Solution:
     if aim.distance >= aim.start.reach[0][1]:
         return aim.posed(chain, [aim.along] * len(directions))
     if all(abs(along.dot(aim.along)) > 1.0 - ROUNDING for along in directions):
-        directions = _curled(directions, aim)
+        # It has no axis to turn about: bulged a little towards the goal's side, its end is still on the line.
+        axis, count = aim.bulge.cross(aim.along), len(directions)
+        bends = [Quaternion(axis, CURL * ((2 * k + 1) / count - 1.0) / 2.0) for k in range(count)]
+        directions = [bend @ along for bend, along in zip(bends, directions, strict=True)]
     for _ in range(MAX_SWEEPS):
         points = joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)
         end = points[-1]
@@ -137,10 +129,3 @@ def ccd(chain: Chain, aim: Aim) -> Solution:
                 directions[later] = (rotation @ directions[later]).normalized()
             end = points[k] + rotation @ to_end
     return aim.posed(chain, directions)
-
-
-def _curled(directions: list[Vector], aim: Aim) -> list[Vector]:
-    """A straight chain bulged towards the goal's side, its end still on the line."""
-    axis = aim.bulge.cross(aim.along)
-    count = len(directions)
-    return [Quaternion(axis, CURL * ((2 * k + 1) / count - 1.0) / 2.0) @ along for k, along in enumerate(directions)]

@@ -149,16 +149,23 @@ def aim_at(chain: Chain, goal: Goal, farthest: float) -> Aim:
             normal /= sqrt(off_line)
         else:
             _refuse(goal)
-            normal = _normal_near(to_pole, along)
+            # Close to the line to the target, or on it.
+            off = across(to_pole, along).length > 2 * ROUNDING * to_pole.length
+            normal = unit_across(to_pole, along).cross(along) if off else None
     if normal is None:
-        normal = _normal_from(start.frame, along)
+        # As the chain starts, brought to the target by the shortest way.
+        own = start.frame.normal
+        normal = direction(across(swing(start.frame.along, along, own) @ own, along))
     if goal.swivel:
         turn = Quaternion(along, finite_number(goal.swivel, "the swivel"))
         normal = unit_across(turn @ normal, along)
     aim.target, aim.along, aim.normal, aim.side = target, along, normal, along.cross(normal)
     aim.offset, aim.distance, aim.stretch = offset, distance, 1.0
     if goal.softness or goal.stretch_max != 1.0:
-        aim.distance, aim.stretch = _held(goal, distance, farthest)
+        softness = finite_number(goal.softness, "the softness", least=0.0, most=0.5)
+        stretch_max = finite_number(goal.stretch_max, "the max stretch", least=1.0)
+        aim.distance = eased(distance, farthest, softness)
+        aim.stretch = stretch(distance, aim.distance, farthest, stretch_max)
         if aim.distance != distance:
             aim.offset = along * aim.distance
     near, far = start.reach[0]
@@ -171,27 +178,6 @@ def _refuse(goal: Goal) -> None:
     finite_point(goal.target, "the target")
     if goal.pole is not None:
         finite_point(goal.pole, "the pole")
-
-
-def _normal_near(to_pole: Vector, along: Vector) -> Vector | None:
-    """The normal of the plane of a pole close to the line to the target; None where it is on the line."""
-    if across(to_pole, along).length > 2 * ROUNDING * to_pole.length:
-        return unit_across(to_pole, along).cross(along)
-    return None
-
-
-def _normal_from(start: BendFrame, along: Vector) -> Vector:
-    """The normal of a chain that bends as it starts, brought to the target by the shortest way."""
-    normal = start.normal
-    return direction(across(swing(start.along, along, normal) @ normal, along))
-
-
-def _held(goal: Goal, distance: float, farthest: float) -> tuple[float, float]:
-    """At which distance the chain's end is held before it lengthens, and by how much it lengthens."""
-    softness = finite_number(goal.softness, "the softness", least=0.0, most=0.5)
-    stretch_max = finite_number(goal.stretch_max, "the max stretch", least=1.0)
-    held = eased(distance, farthest, softness)
-    return held, stretch(distance, held, farthest, stretch_max)
 
 
 def start_of(chain: Chain) -> Start:
@@ -281,10 +267,9 @@ def _normal_across(chain: Chain, axis: Vector) -> Vector:
 def link_rotations(chain: Chain, solution: Solution) -> list[Quaternion]:
     """How each link turned from the chain's starting pose to the solution, root first, in the chain's space.
 
-    The rotation is the solution's rigid turn followed by the bends. Two links bend about the normal of
-    the bend plane and keep their roll to it, however far they fold. Longer chains bend each joint by the
-    shortest swing against the link before, which is how Triangulation turns them (Mueller-Cajar & Mukundan,
-    "Triangulation: a new algorithm for inverse kinematics", section 3.1) and adds no twist.
+    The rotation is the solution's rigid turn followed by the bends. Two links bend about the normal of the bend plane
+    and keep their roll to it, however far they fold. Longer chains bend each joint by the shortest swing against the
+    link before, as Triangulation does (see there, section 3.1), which adds no twist.
     """
     flat = solution.flat
     if flat is not None:

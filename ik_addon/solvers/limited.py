@@ -275,8 +275,6 @@ def _met(chain: Chain) -> float:
 
 
 class _Limited:
-    """One chain with limits and its goal."""
-
     def __init__(self, chain: Chain, goal: Goal, joints: tuple[Joint, ...]) -> None:
         self.chain, self.goal, self.joints = chain, goal, joints
         # The shapes' space has the root at its zero.

@@ -99,11 +99,10 @@ class BallJoint:
     """A joint whose link swings away from a rest direction and twists about itself.
 
     zero: the link in the zero pose; stem: what swings and twists, for most joints the link itself; across, second: the
-    two axes about which it swings; all unit vectors. ranges: lowest and highest
-    sin(angle / 2) about the two axes, None where the swing is free; elliptic: joined by quarter ellipses. twist:
-    range of the angle about the link, None where free. cone: direction and angle of a cone that limits the link as
-    well. start: the turn of the starting pose. bend_max: the largest bend against the link before, where that alone
-    limits the joint; else None.
+    two axes about which it swings; all unit vectors. ranges: lowest and highest sin(angle / 2) about the two axes, None
+    where the swing is free; elliptic: joined by quarter ellipses. twist: range of the angle about the link, None where
+    free. cone: direction and angle of a cone that limits the link as well. start: the turn of the starting pose.
+    bend_max: the largest bend against the link before, where that alone limits the joint; else None.
     """
 
     __slots__ = ("across", "bend_max", "cone", "elliptic", "ranges", "second", "start", "stem", "twist", "zero")
@@ -381,7 +380,10 @@ def limits_of(
             raise ChainError(messages.ENTRIES_MISSING(what=name, count=count, given=len(entries)))
     before = None if parent_direction is None else unit(parent_direction, "the parent direction")
     if cones and not (hinges and any(hinges)) and not (swings and any(swings)):
-        _check_cones(cones)
+        # One comparison for all, as most are sound: NaN and infinity fail it too.
+        if not all([angle is None or 0.0 <= angle < inf for angle in cones]):
+            for link, angle in enumerate(cones):
+                _cone(None, angle, link)
         if before is None or cones[0] is None or cones[0] >= pi:
             return ConeJoints(directions, cones, before)
     free = [None] * count
@@ -423,13 +425,6 @@ def _cone(toward: Vector | None, angle: float | None, link: int) -> Cone | None:
     if not finite_number(angle, "the cone of link", link) >= 0.0:
         raise LimitError(link, messages.CONE_NEGATIVE(angle=angle))
     return None if toward is None else (toward, min(angle, pi))
-
-
-def _check_cones(angles: Sequence[float | None]) -> None:
-    # One comparison for all, as most are sound: NaN and infinity fail it too.
-    if not all([angle is None or 0.0 <= angle < inf for angle in angles]):
-        for link, angle in enumerate(angles):
-            _cone(None, angle, link)
 
 
 def _cone_joint(along: Vector, before: Vector | None, cone: Cone | None) -> BallJoint:

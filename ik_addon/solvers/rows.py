@@ -54,9 +54,9 @@ SIGNS = SIGNS[..., None, None, None]
 class StartRows:
     """Starting poses of m chains of k links over n rows; n is 1 where the pose is the same at every row.
 
-    joints: array (m, n, k + 1, 3) of points. hinges: array (m, n or 1, 3), the stated bend normals; NaN if none is.
-    chains: those that had to be made, by chain and row.
-    roots: the first joints, (3, m, n).
+    joints: array (m, n, k + 1, 3) of points, root first, in each chain's space. hinges: array (m, n or 1, 3), the
+    stated bend normals (`Chain.bend_normal`); NaN for a fixed rule. chains: those that had to be made, by chain and
+    row. roots: the first joints, (3, m, n).
     along, side: the bend frame, unit vectors (3, m, n): from root to end, and across it to where the chain bulges.
     noise: distances (m, n) from the root below which float32 has no direction; endless where no row is regular.
     lengths, near, far: of the links, and the nearest and farthest that the links i, i + 1, … reach, (k, m, n).
@@ -94,13 +94,8 @@ class StartRows:
 class GoalRows:
     """Where m chains shall end over n rows, and how they shall bend. See `Goal` for the wishes.
 
-    targets: array (m, n, 3) of points, each in its own chain's space and unit.
-    poles: array (m, n, 3) of points; not looked at for chains without a pole.
-    has_pole: array (m,), True if the chain has a pole.
-    swivel: array (m, n or 1), in radians.
-    softness: array (m, n or 1), parts of the chain's length.
-    stretch_max: array (m, n or 1), ratios of 1 or more.
-    flip: array (m, n or 1), True if the joints bend the other way.
+    targets: array (m, n, 3) of points, each in its own chain's space and unit. poles: likewise; not looked at for
+    chains without a pole. has_pole: array (m,). swivel, softness, stretch_max, flip: arrays (m, n or 1).
     least_motion: True if a chain asks for it; then only two links, which it does not change, can be solved.
     """
 
@@ -156,11 +151,7 @@ class _Aims:
 
 
 def start_rows(joints: np.ndarray, hinges: np.ndarray) -> StartRows:
-    """The starting poses of m chains of k links over n rows.
-
-    joints: array (m, n, k + 1, 3) of points, root first, in each chain's space.
-    hinges: array (m, n or 1, 3), the normals of the planes in which chains bend where their joints do not show it
-    (`Chain.bend_normal`); NaN for a fixed rule.
+    """The starting poses of m chains of k links over n rows; for both arrays see `StartRows`.
 
     Raises ChainError for joints that are not finite points.
     """

@@ -102,7 +102,12 @@ class Shapes:
     def shortest(self) -> Turns:
         """The shape that holds the end nearest to the root; of two mirror images, the one on the normal's side."""
         shape = self.bent(shortest_angles(self._key))
-        return self._mirrored(shape) if not self.one_way and self._area(shape) < 0.0 else shape
+        # What it encloses with the line back to its root is positive where it bends about the normal.
+        area, end = Vector((0.0, 0.0, 0.0)), Vector((0.0, 0.0, 0.0))
+        for along, length in zip(links(self.joints, shape), self.lengths, strict=True):
+            area += end.cross(along) * length
+            end += along * length
+        return _mirrored(shape) if not self.one_way and area.dot(self.normal) < 0.0 else shape
 
     def span(self, turns: Turns) -> float:
         """How far a shape holds the end from the root."""
@@ -121,7 +126,13 @@ class Shapes:
         slack = EXACT * sum(self.lengths)
         if abs(span - distance) <= ROUNDED * slack:
             return start
-        extreme = self.longest if span < distance else self._on_the_side_of(origin, self.shortest)
+        extreme = self.longest if span < distance else self.shortest
+        if span >= distance and origin is not None and not self.one_way:
+            # The way to its mirror image, which cones alone allow as they allow the shape, may lead through straight.
+            extreme = max(
+                (extreme, _mirrored(extreme)),
+                key=lambda turns: sum(abs(a.dot(b)) for a, b in zip(origin, turns, strict=True)),
+            )
         miss_start, miss_extreme = span - distance, self.span(extreme) - distance
         if miss_start * miss_extreme >= 0.0:
             return extreme
@@ -131,40 +142,15 @@ class Shapes:
 
         return self.between(start, extreme, part_at(miss, miss_start, miss_extreme, slack))
 
-    def _on_the_side_of(self, start: Turns | None, shape: Turns) -> Turns:
-        """A shape or its mirror image, whichever is nearer to `start`: the way to the other one leads through straight.
-
-        Only cones allow its mirror image as they allow the shape.
-        """
-        if self.one_way or start is None:
-            return shape
-        return max(
-            (shape, self._mirrored(shape)),
-            key=lambda turns: sum(abs(a.dot(b)) for a, b in zip(start, turns, strict=True)),
-        )
-
-    @staticmethod
-    def _mirrored(shape: Turns) -> Turns:
-        return [turn.inverted() for turn in shape]
-
-    def _area(self, shape: Turns) -> float:
-        """What a shape encloses with the line back to its root; positive where it bends about the normal."""
-        area, end = Vector((0.0, 0.0, 0.0)), Vector((0.0, 0.0, 0.0))
-        for along, length in zip(links(self.joints, shape), self.lengths, strict=True):
-            area += end.cross(along) * length
-            end += along * length
-        return area.dot(self.normal)
-
     def between(self, start: Turns, end: Turns, part: float) -> Turns:
         """The shape at `part` of the way from one to another."""
         triples = zip(self.joints, start, end, strict=True)
         return [start[0], *(joint.between(a, b, part) for joint, a, b in list(triples)[1:])]
 
     def _opened(self, distance: float) -> float:
-        """The one inner angle of two links that holds their end at `distance`, by the law of cosines.
+        """The one inner angle of two links that holds their end at `distance`, by the law of cosines for half of it.
 
-        The half-angle form, as in `two_bone.Triangle`, with the link turning on a cone about the axis. Where both
-        sides are legal, it bends by the right-hand rule about the normal.
+        The link turns on a cone about the axis; where both sides are legal, by the right-hand rule about the normal.
         """
         first, second = self.lengths
         axis, lowest, highest = self._bends[1]
@@ -187,6 +173,10 @@ class Shapes:
         ends = (highest, lowest) if side >= 0.0 else (lowest, highest)
         missed = [abs(sqrt(max(0.0, far * far - 2.0 * size * (1.0 - cos(end - straight)))) - distance) for end in ends]
         return ends[0] if missed[0] <= missed[1] + 1e-6 * far else ends[1]
+
+
+def _mirrored(shape: Turns) -> Turns:
+    return [turn.inverted() for turn in shape]
 
 
 def part_at(miss: Callable[[float], float], miss_low: float, miss_high: float, slack: float) -> float:
@@ -321,15 +311,10 @@ def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float
     space, they reach in a plane as well.
 
     Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", sections 3.1.3
-    and 3.2. There the links after a joint count as straight, or as folded up where straight would break the next
-    joint's limit, and the angle that is tested lies to their chord, not to the next link. So it misses targets that
-    need them partly folded, and ones whose chord is not along the link. Here a joint leaves them any distance that
-    they can span, the largest first as in the paper, and only one at which the next joint has a legal angle left; the
-    last two joints, which have no choice, are tested to the end.
-
-    Not complete from three links on, as one joint ahead can be too short a sight and the distances are sampled:
-    [1, 1, 1] with cones of 90 and 30 degrees and the target at 2.0 is missed. Three links have a closed form, which
-    misses nothing (`cones`); what is missed of more links is folded as in `Shapes`.
+    and 3.2; what that misses: docs/mathematics.md. A joint leaves the links after it any distance that they can span,
+    the largest first, and only one at which the next joint has a legal angle left; the last two joints, which have no
+    choice, are tested to the end. Not complete, as one joint ahead can be too short a sight and the distances are
+    sampled: what is missed is folded as in `Shapes`, and three links have a closed form.
     """
     size = max(lengths, default=0.0)
     if not size or not all(lengths):
@@ -475,10 +460,7 @@ def _at_limit(bend: float, cone: float) -> bool:
 
 
 def _opened(first: float, second: float, distance: float) -> float:
-    """The bend between two links that hold their end at `distance`, or as near to it as they can.
-
-    The law of cosines for half the angle, as in `two_bone.Triangle`.
-    """
+    """The bend between two links that hold their end at `distance`, or as near to it as they can."""
     if not first or not second:
         return 0.0
     rise = (first + second - distance) * (first + second + distance)
@@ -489,11 +471,10 @@ def _opened(first: float, second: float, distance: float) -> float:
 def _three(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float] | None:
     """Bends of three links that leave the longest legal rest; None where the cones allow no such distance.
 
-    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3.1.3,
-    with its look ahead made exact. The rest after the first link may be as long as it is straight, or as the first link
-    pointing away from the target leaves it. Where this bends the first joint too far, the longest legal rest has that
-    joint at its limit: with a shorter one the second joint would bend more, and nothing else stops a longer one. The
-    first two links are then one rigid link, which forms a last triangle with the third.
+    Source: as `look_ahead`, with that made exact. The rest after the first link may be as long as it is straight, or as
+    the first link pointing away from the target leaves it. Where this bends the first joint too far, the longest legal
+    rest has that joint at its limit: the first two links are then one rigid link, which forms a last triangle with the
+    third.
     """
     first, second, third = lengths
     cone, next_cone = cones
