@@ -108,11 +108,21 @@ def _write(
         scales = _scales(ob, own)
         keys = []
         for chain, motion in own.items():
-            needs_all = tolerance and (_carries(ob, motion, own.values()) or _hangs_on_live(ob, motion, own))
+            root = ob.pose.bones[motion.chain[0]]
+            below = {bone.name for bone in bones_below(root)} if tolerance else ()
+            # The tip of a chain that hangs from this one would stray with every key dropped here.
+            needs_all = any(other is not motion and other.chain[0] in below for other in own.values())
+            if root.parent is not None and root.parent.analytic_ik_enabled:
+                # What a chain that may stretch and is not baked gives its root is in no key.
+                is_baked = root.parent.name in (chain.tip for chain in own)
+                needs_all = needs_all or (not is_baked and may_stretch(root.parent))
             own_keys = _keys(motion, scales[chain], frames, 0.0 if needs_all else tolerance)
             if after != "KEEP":
                 # A body that goes on following needs no keys of where it went.
-                own_keys += _place_keys(motion, frames)
+                times = key_times(frames)
+                span = float(times[0]), float(times[-1])
+                places = zip(motion.carried, motion.places, strict=True)
+                own_keys += [BoneKeys(name, mode, times, numbers, span) for (name, mode), numbers in places]
             motion.record.keys = sum(each.values.size for each in own_keys)
             keys += own_keys
         write_keys(ob, keys, action)
@@ -197,28 +207,6 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
         BoneKeys(name, mode, times[few.rows], numbers, span, slopes)
         for (name, mode, _), numbers, slopes in zip(channels, *parts, strict=True)
     ]
-
-
-def _place_keys(motion: Motion, frames: range) -> list[BoneKeys]:
-    """Where bones went that followed a chain, and how they turned, at each frame."""
-    times = key_times(frames)
-    span = float(times[0]), float(times[-1])
-    places = zip(motion.carried, motion.places, strict=True)
-    return [BoneKeys(name, mode, times, numbers, span) for (name, mode), numbers in places]
-
-
-def _carries(ob: bpy.types.Object, motion: Motion, motions: Iterable[Motion]) -> bool:
-    """Whether another of the chains hangs from this one: its tip would stray with every key dropped here."""
-    below = {bone.name for bone in bones_below(ob.pose.bones[motion.chain[0]])}
-    return any(other is not motion and other.chain[0] in below for other in motions)
-
-
-def _hangs_on_live(ob: bpy.types.Object, motion: Motion, motions: Iterable[ChainName]) -> bool:
-    """Whether a chain hangs on one that may stretch and is not baked: what that gives its root is in no key."""
-    above = ob.pose.bones[motion.chain[0]].parent
-    if above is None or not above.analytic_ik_enabled or above.name in (chain.tip for chain in motions):
-        return False
-    return may_stretch(above)
 
 
 def finish_chains(context: bpy.types.Context, chains: Sequence[ChainName], after: str) -> None:

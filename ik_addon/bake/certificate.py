@@ -190,16 +190,13 @@ def certificate_of(file: dict) -> Certificate:
     that is none."""
     first, last, step = (_frame(value) for value in file["frames"])
     seconds, clip = _number(file["seconds"]), _text(file.get("clip", ""))
-    chains = tuple(_chain(chain, clip) for chain in file["chains"])
+    chains = tuple(
+        ChainCertificate(**{name: read(chain[name]) for name, read in _READ.items()}, ranges=_ranges(chain), clip=clip)
+        for chain in file["chains"]
+    )
     feet = tuple(_foot(foot, clip) for foot in file.get("feet", ()))
     engine = tuple(_text(warning) for own in file.get("engine", ()) for warning in own["warnings"])
     return Certificate(_text(file.get("file", "")), first, last, step, seconds, chains, feet, clip, engine)
-
-
-def _chain(chain: dict, clip: str) -> ChainCertificate:
-    return ChainCertificate(
-        **{name: read(chain[name]) for name, read in _READ.items()}, ranges=_ranges(chain), clip=clip
-    )
 
 
 def _foot(foot: dict, clip: str) -> FootCertificate:
@@ -281,7 +278,9 @@ def range_words(frames: Range, short: bool = False) -> str:
 def heading(certificate: Certificate) -> str:
     """What was done: "Baked frames 1 to 40"."""
     frames = "frame" if certificate.first == certificate.last else "frames"
-    every = f", every {_ordinal(certificate.step)}" if certificate.step > 1 else ""
+    step = certificate.step
+    ending = "th" if step % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(step % 10, "th")
+    every = f", every {step}{ending}" if step > 1 else ""
     where = range_words((certificate.first, certificate.last))
     return f"{'Baked' if certificate.baked else 'Checked'} {frames} {where}{every}"
 
@@ -369,11 +368,6 @@ def first_miss(certificate: Certificate) -> tuple[ChainCertificate, int] | None:
         return None
     frame, chain = min(found, key=lambda miss: (miss[0], miss[1].bone))
     return chain, frame
-
-
-def _ordinal(number: int) -> str:
-    teens = number % 100 in (11, 12, 13)
-    return f"{number}" + ("th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
 
 
 # As plain text

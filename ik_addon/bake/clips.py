@@ -214,12 +214,10 @@ def chosen_clips(ob: bpy.types.Object, clips: Clips, among: Sequence[Clip] | Non
 
 def frames_of(ob: bpy.types.Object) -> range:
     """The frames of the clip that an armature object plays; of one that holds a pose the frame of its keys."""
-    return motion_frames(ob) or _single_frame(ob)
-
-
-def _single_frame(ob: bpy.types.Object) -> range:
-    clip = playing_clip(ob)
-    frame = round(min((curve.range()[0] for curves in clip.curves for curve in curves), default=0.0)) if clip else 0
+    frames, clip = motion_frames(ob), playing_clip(ob)
+    if frames is not None or clip is None:
+        return frames or range(1)
+    frame = round(min((curve.range()[0] for curves in clip.curves for curve in curves), default=0.0))
     return range(frame, frame + 1)
 
 

@@ -100,7 +100,7 @@ def collect(
     readings = _whole(_sure(readings, poses))
     planned = _whole({chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)})
     if len(planned) == len(motions) and alone:
-        tips = [_object(chain.model).pose.bones[chain.model.tip] for chain in planned.values()]
+        tips = [armature_named(name.armature).pose.bones[name.tip] for name in planned]
         with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
             if go_to is not None:
                 readings = _confirmed(planned, readings, frames, go_to)
@@ -153,26 +153,22 @@ def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
     return [*turned, *ends, *kept]
 
 
-def _object(model: LimbModel) -> bpy.types.Object:
-    return armature_named(model.armature)
-
-
 _Chain = TypeVar("_Chain", PlannedChain, Reading)
 
 
 def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
     """The chains but for those that move with a bone of which not all limbs are among them: it follows all of them."""
-
-    def has_limbs(name: ChainName, own: _Chain) -> bool:
-        body = own.model.body
-        return body is None or all(ChainName(name.armature, limb) in chains for limb in body.limbs)
-
-    return {name: own for name, own in chains.items() if has_limbs(name, own)}
+    limbs = {name: own.model.body.limbs if own.model.body else () for name, own in chains.items()}
+    return {
+        name: own
+        for name, own in chains.items()
+        if all(ChainName(name.armature, limb) in chains for limb in limbs[name])
+    }
 
 
 def _sampled(chains: dict[ChainName, PlannedChain], count: int, sampler: Sampler) -> dict[ChainName, Reading]:
     reader = TrackReader(sampler, count)
-    found = reader.readings((_object(own.model), own) for own in chains.values())
+    found = reader.readings((armature_named(name.armature), own) for name, own in chains.items())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
@@ -221,15 +217,15 @@ class SampledChains:
         """Whether Blender evaluates these tips as sampled at the first, the middle and the last of these frames, which
         play. start: the row of the first one."""
         with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
-            return go_to is not None and all(
-                self._is_confirmed_at(start + k, go_to(frames[k])) for k in _compared(frames)
-            )
-
-    def _is_confirmed_at(self, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
-        confirmed = _confirmed_at(self.chains, self.readings, k, depsgraph)
-        return len(confirmed) == len(self.chains) and all(
-            _ends_there(own, k, depsgraph) for own in self.readings.values()
-        )
+            if go_to is None:
+                return False
+            for k in _compared(frames):
+                depsgraph, row = go_to(frames[k]), start + k
+                confirmed = _confirmed_at(self.chains, self.readings, row, depsgraph)
+                ends = (_ends_there(own, row, depsgraph) for own in self.readings.values())
+                if len(confirmed) < len(self.chains) or not all(ends):
+                    return False
+            return True
 
 
 def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -237,7 +233,7 @@ def _ends_there(reading: Reading, k: int, depsgraph: bpy.types.Depsgraph) -> boo
     model, tracks = reading.model, (reading.goal.to_world, reading.fk.heads, reading.fk.end)
     world, heads, end = (rows[min(k, len(rows) - 1)] for rows in tracks)
     joints = np.array([*(heads[link] for link in model.links), end])
-    evaluated = _object(model).evaluated_get(depsgraph)
+    evaluated = armature_named(model.armature).evaluated_get(depsgraph)
     seen = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
     joints = joints @ world[:3, :3].T + world[:3, 3]
     length = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
@@ -276,7 +272,7 @@ def _confirmed_at(
         body = reading.model.body
         groups.setdefault((name.armature, body.name) if body else name, []).append(name)
     for names in groups.values():
-        reader, name = scene.armature(_object(readings[names[0]].model)), names[0]
+        reader, name = scene.armature(armature_named(names[0].armature)), names[0]
         if readings[name].model.body is None:
             # Where it shall go is told without its FK pose.
             if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
@@ -307,7 +303,9 @@ def _see(
     `motions` the chains are solved at each frame, as the handlers would. measured: what they solved is evaluated, and
     the errors are measured on that.
     """
-    missing = {name: (_object(chain.model), chain.model) for name, chain in chains.items() if name not in readings}
+    missing = {
+        name: (armature_named(name.armature), chain.model) for name, chain in chains.items() if name not in readings
+    }
     seen, kept = SeenPlaces(missing.values(), Sampler(frames)), _Kept(missing)
     taken: dict[ChainName, list[_Taken]] = {name: [] for name in motions}
     if not missing and not motions:
@@ -413,7 +411,8 @@ def _solved(
         if reading.body and motion.carried:
             motion.places = [np.broadcast_to(reading.body.locations, (reading.count, 3)).astype(np.float32)]
         fk = shown_track(reading, pose)
-        units = np.linalg.norm(reading.goal.to_world[:, :3, 1], axis=1) / _object(model).matrix_world.median_scale
+        size = armature_named(model.armature).matrix_world.median_scale
+        units = np.linalg.norm(reading.goal.to_world[:, :3, 1], axis=1) / size
         motion.shown = ShownChain(model, fk, units)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
         motion.record.course, motion.record.solver = course, model.solver

@@ -172,7 +172,9 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
         starts = np.flatnonzero(alive[: count - span])
         if not len(starts):
             break
-        offsets = np.unique(np.concatenate([_places(span, looks) for looks in {1, motion.looks}]))
+        ways = ((span * looks - 1, looks) for looks in {1, motion.looks})
+        offsets = [np.linspace(1, last, min(last, _MOST)).round() / looks for last, looks in ways]
+        offsets = np.unique(np.concatenate(offsets))
         fits = _fits(motion, starts + motion.first, span)
         numbers = np.einsum("nk,mkc->mnc", hermite_weights(offsets / span, float(span)), fits)
         rows = (starts[:, None] + motion.first) + offsets
@@ -181,12 +183,6 @@ def _span_errors(motion: WantedMotion, longest: int) -> np.ndarray:
         misses[starts] += off > 1.0
         alive[starts] &= (off < _HOPELESS) & (misses[starts] <= _MISSES)
     return errors
-
-
-def _places(span: int, looks: int) -> np.ndarray:
-    """Where in a span it is looked."""
-    steps = span * looks
-    return np.linspace(1, steps - 1, min(steps - 1, _MOST)).round() / looks
 
 
 def _lengths(longest: int) -> Iterator[int]:

@@ -83,18 +83,14 @@ def keys_onto_frames() -> None:
                 places[:, 0] += own
             put_keys(curve, keys)
             curve.update()
-        for strip in _strips_of(action):
+        owners = (owner for owner in (*bpy.data.objects, *bpy.data.shape_keys) if owner.animation_data)
+        strips = (strip for owner in owners for track in owner.animation_data.nla_tracks for strip in track.strips)
+        for strip in (strip for strip in strips if strip.action == action):
             strip.action_frame_start, strip.action_frame_end = action.curve_frame_range
 
 
 _EXACT = 1e-4
 """Part of a frame."""
-
-
-def _strips_of(action: bpy.types.Action) -> list[bpy.types.NlaStrip]:
-    owners = [*bpy.data.objects, *bpy.data.shape_keys]
-    tracks = [track for owner in owners if owner.animation_data for track in owner.animation_data.nla_tracks]
-    return [strip for track in tracks for strip in track.strips if strip.action == action]
 
 
 def bystanders_apart() -> None:
@@ -300,20 +296,15 @@ def _write_fbx(path: str, _frames: range, optimized: bool) -> None:
     for action in bpy.data.actions:
         while start := next((each for each in starts if action.name.startswith(each)), ""):
             action.name = action.name.removeprefix(start)
-    _keep_to_their_objects()
+    # The exporter makes a clip of each action for every object whose channels it names, and of what an object plays in
+    # any case: actions that move cameras and the like shall fit these alone.
+    armatures = {playing_clip(ob) for ob in _armatures()}
+    others = {playing_clip(ob) for ob in bpy.context.scene.objects if ob.type != "ARMATURE"}
+    for curves in (curves for clip in others - armatures - {None} for curves in clip.curves):
+        curves.new(_NOWHERE)
     # Keys that are left out would let a foot slide, and at each trip the last bones would get one more.
     factor = _SIMPLIFIED if optimized else 0.0
     bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=factor, add_leaf_bones=False)
-
-
-def _keep_to_their_objects() -> None:
-    """Let actions that move cameras and the like fit these alone: the exporter makes a clip of each action for every
-    object whose channels it names, and of what an object plays in any case."""
-    armatures = {playing_clip(ob) for ob in _armatures()}
-    others = {playing_clip(ob) for ob in bpy.context.scene.objects if ob.type != "ARMATURE"}
-    for clip in others - armatures - {None}:
-        for curves in clip.curves:
-            curves.new(_NOWHERE)
 
 
 _NOWHERE = '["analytic_ik_nowhere"]'

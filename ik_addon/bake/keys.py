@@ -227,11 +227,9 @@ def write_keys(
 ) -> bpy.types.Action:
     """Write keys into a NEW (empty), a COPY of the current, or the CURRENT action of `ob`, and make it current.
 
-    A current action that another object plays too is copied first.
-    made: what a new action's name says of it.
-
-    Keys of other bones, and of the same bones outside their span, stay. The action that was current is
-    kept by a fake user. Returns the action that holds the keys.
+    A current action that another object plays too is copied first. Keys of other bones, and of the same bones outside
+    their span, stay. The action that was current is kept by a fake user. made: what a new action's name says of it.
+    Returns the action that holds the keys.
     """
     target = _assign(ob, action, made)
     owner = _curve_owner(ob, target)
@@ -270,8 +268,10 @@ def write_keys(
 
 def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     data = ob.animation_data_create()
-    if action == "CURRENT":
-        _make_own(ob)
+    clip = playing_clip(ob) if action == "CURRENT" else None
+    if clip is not None and any(other != ob and playing_clip(other) == clip for other in bpy.data.objects):
+        # Another object plays the same keys: they would change for both.
+        play(ob, Clip(clip.action.copy().name, slot=clip.slot))
     old, slot = data.action, getattr(data, "action_slot", None)
     # Exporters name clips after it.
     slot_name = ob.name if slot is None else slot.name_display
@@ -297,13 +297,6 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
         # A slot of its own: the action's other slots may be other objects'.
         data.action_slot = new.slots.new(id_type=ob.id_type, name=slot_name)
     return new
-
-
-def _make_own(ob: bpy.types.Object) -> None:
-    """Let an object play a copy of its action if another object plays the same keys: they would change for both."""
-    clip = playing_clip(ob)
-    if clip is not None and any(other != ob and playing_clip(other) == clip for other in bpy.data.objects):
-        play(ob, Clip(clip.action.copy().name, slot=clip.slot))
 
 
 def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):

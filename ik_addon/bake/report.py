@@ -312,14 +312,7 @@ def ranges(frames: Sequence[int], step: int) -> list[list[int]]:
 
 
 def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -> dict:
-    """One file's entry in the report. Errors are distances from tip to target in world units, as Blender shows them.
-
-    unreached_frames: the bones are too short or too long for the target; limited_frames: joint limits keep the tip from
-    it; moved_frames: something else moves the tip farther from it than it was solved to be; max_lag: how far softness
-    holds the tip back where the target is in reach; max_step_frame: the frame that the largest turn of a bone leads to;
-    length: the limb's, in world units; aligned_frames, straight_frames, flipped_frames: what the radar saw (report.py);
-    keys: how many key points were written, 0 for a check.
-    """
+    """One file's entry in the report; its fields: `ik_addon/report.schema.json`."""
     flags = flags_of([record.course for record in records], frames.step)
     return {
         "file": bpy.data.filepath,

@@ -32,25 +32,26 @@ GoTo = Callable[[float], bpy.types.Depsgraph]
 
 def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
     """Steps as one part of so many of a work whose parts are as long as each other. number: from 0."""
-    with closing(steps):
-        while True:
-            try:
-                done, total = next(steps)
-            except StopIteration as end:
-                return end.value
-            yield (number * total + done) // count, total
+    return _through(steps, lambda done, total: ((number * total + done) // count, total))
 
 
 def in_time(steps: Steps[Result]) -> Steps[Result]:
     """The same steps. Raises TimeLimitError before one for which there is no time."""
+    return _through(steps, lambda *step: step, check_time)
+
+
+def _through(
+    steps: Steps[Result], shown: Callable[[int, int], tuple[int, int]], before: Callable[[], object] = lambda: None
+) -> Steps[Result]:
+    """Steps as they are shown. before: is called before each."""
     with closing(steps):
         while True:
-            check_time()
+            before()
             try:
                 step = next(steps)
             except StopIteration as end:
                 return end.value
-            yield step
+            yield shown(*step)
 
 
 def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:
