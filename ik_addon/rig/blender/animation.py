@@ -78,10 +78,8 @@ def playing_strips(data: bpy.types.AnimData, frame: float) -> list[bpy.types.Nla
     if data.use_tweak_mode and data.nla_tracks.active in tracks:
         # From the tweaked track on the action plays instead.
         tracks = tracks[: tracks.index(data.nla_tracks.active)]
-    if any(track.is_solo for track in data.nla_tracks):
-        tracks = [track for track in tracks if track.is_solo]
-    else:
-        tracks = [track for track in tracks if not track.mute]
+    solo = any(track.is_solo for track in data.nla_tracks)
+    tracks = [track for track in tracks if (track.is_solo if solo else not track.mute)]
     found = (strip for track in tracks for strip in _strips_at(track.strips, frame))
     return [strip for strip in found if not strip.mute and strip.influence > 0.0]
 

@@ -27,20 +27,15 @@ def surely(clean: Callable[[], object]) -> Iterator[None]:
 @contextmanager
 def all_clean() -> Iterator[None]:
     """Around a whole work: what was interrupted while it cleaned up is cleaned up here."""
-    begun = waiting()
+    begun = len(session.cleanups)
     try:
         yield
     finally:
         clean_since(begun)
 
 
-def waiting() -> int:
-    """How much is to be done at the end of work that goes on."""
-    return len(session.cleanups)
-
-
 def clean_since(begun: int) -> None:
-    """Clean up all but so much of that."""
+    """Clean up all but the first so many of what is to be done at the end of work that goes on."""
     while len(session.cleanups) > begun:
         _call(session.cleanups[-1])
 

@@ -8,14 +8,7 @@ from math import ceil, floor
 
 import bpy
 
-from .animation import (
-    bone_of_path,
-    current_fcurve_collections,
-    drivers_of,
-    fcurve_collections,
-    homes_of_strips,
-    plays,
-)
+from .animation import bone_of_path, current_fcurve_collections, drivers_of, fcurve_collections, homes_of_strips, plays
 from .armatures import armature_objects
 from .cleanup import surely
 from .dependencies import shares_of
@@ -98,21 +91,18 @@ def clips_of(ob: bpy.types.Object, sources: bool = False) -> list[Clip]:
     An action that was replaced, see `replaced_by`, counts only as long as a strip plays it, or if `sources` are asked
     for: it may be played again. What was baked from one that plays counts only while a strip plays it.
     """
-    assigned, data = playing_clip(ob), ob.animation_data
-    found = [assigned] if assigned else []
+    assigned = playing_clip(ob)
+    found = [*_played(ob)]
     if assigned and _SLOTTED:
         others = (clip for clip in _slots(assigned.action) if clip != assigned)
-        found += [clip for clip in others if all(user == ob for user in slot_of(clip).users())]
-    for track in data.nla_tracks if data else ():
-        found += _strip_clips(track.strips)
+        found[1:1] = [clip for clip in others if all(user == ob for user in slot_of(clip).users())]
     played = {clip for other in bpy.data.objects for clip in _played(other)}
     replaced = set() if sources else {replaced_by(action) for action in bpy.data.actions}
     own, moved, playing = {*ob.pose.bones.keys()}, cache(_bones), {clip.action for clip in found}
     rivals = [{*each.pose.bones.keys()} for each in armature_objects() if each != ob]
     for action in bpy.data.actions:
         is_old = action in replaced or baked_from(action) in playing
-        loose = [] if is_old else _slots(action) if _SLOTTED else [clip_in(action)]
-        for clip in loose:
+        for clip in () if is_old else _slots(action) if _SLOTTED else (clip_in(action),):
             fits = clip not in played and moved(clip) and moved(clip) <= own
             if fits and not any(moved(clip) <= names for names in rivals):
                 found.append(clip)

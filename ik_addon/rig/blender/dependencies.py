@@ -381,21 +381,19 @@ def plays_anywhere(objects: Iterable[bpy.types.Object]) -> bool:
             continue
         visited.add(data)
         drivers = [curve.driver for curve in drivers_of(data)]
-        if isinstance(data, bpy.types.Scene) or any(map(_asks, drivers)):
+        # These may read more than what their variables name.
+        asking = (each.type == "SCRIPTED" and not each.is_simple_expression for each in drivers)
+        asking = any(asking) or any(own.type == "CONTEXT_PROP" for each in drivers for own in each.variables)
+        if isinstance(data, bpy.types.Scene) or asking:
             return False
         waiting += [aim.id for driver in drivers for _, aim in read_by(driver)]
         if isinstance(data, bpy.types.Object):
             constraints = [constraint for _, constraint in constraints_of(data)]
-            if _is_simulated(data) or any(map(_asks_scene, constraints)):
+            simulated = data.rigid_body is not None or any(each.type in _SIMULATIONS for each in data.modifiers)
+            if simulated or "VERTEX" in data.parent_type or any(map(_asks_scene, constraints)):
                 return False
             waiting += [data.parent, data.data, *(ob for each in constraints for ob, _ in aims_of(each))]
     return True
-
-
-def _asks(driver: bpy.types.Driver) -> bool:
-    """Whether a driver may read more than what its variables name."""
-    scripted = driver.type == "SCRIPTED" and not driver.is_simple_expression
-    return scripted or any(variable.type == "CONTEXT_PROP" for variable in driver.variables)
 
 
 def _asks_scene(constraint: bpy.types.Constraint) -> bool:
@@ -403,11 +401,6 @@ def _asks_scene(constraint: bpy.types.Constraint) -> bool:
     simulations and on the scene's level of detail."""
     on_surface = any(ob.type not in ("ARMATURE", "EMPTY") and bone for ob, bone in aims_of(constraint))
     return on_surface or kind_of(constraint).asks
-
-
-def _is_simulated(ob: bpy.types.Object) -> bool:
-    on_surface = "VERTEX" in ob.parent_type
-    return on_surface or ob.rigid_body is not None or any(each.type in _SIMULATIONS for each in ob.modifiers)
 
 
 Shares = Mapping[str, float]

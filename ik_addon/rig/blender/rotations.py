@@ -148,6 +148,12 @@ def array_of(matrix: Matrix) -> np.ndarray:
     return np.array(matrix[0][:] + matrix[1][:] + matrix[2][:] + matrix[3][:]).reshape(4, 4)
 
 
+def rest_in_parent(bone: bpy.types.Bone) -> np.ndarray:
+    """The rest matrix (4, 4) of a bone in the one above it; of one without a parent in its armature."""
+    above = bone.parent.matrix_local.inverted_safe() if bone.parent else Matrix()
+    return array_of(above @ bone.matrix_local)
+
+
 def quaternions_of(numbers: np.ndarray, mode: str) -> np.ndarray:
     """The unit quaternions (n, 4) that Blender makes of the numbers (n, 3 or 4) of a channel in a rotation mode."""
     if mode == "QUATERNION":
@@ -203,7 +209,7 @@ def numbers_of(turns: np.ndarray, mode: str, near: np.ndarray) -> np.ndarray:
 
 
 def _axis_angles(turns: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """As `channels.raw_of`, for rows."""
+    """As `raw_of`, for rows."""
     sines = np.linalg.norm(turns[:, 1:], axis=1)[:, None]
     angles = 2.0 * np.arctan2(sines, turns[:, :1])
     axes = turns[:, 1:] / np.where(sines, sines, 1.0)
@@ -216,7 +222,7 @@ def _axis_angles(turns: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 def _eulers(turns: np.ndarray, mode: str, near: np.ndarray) -> np.ndarray:
-    """As `euler.euler_of`, for rows."""
+    """As `euler_of`, for rows."""
     first, middle, last, sign = EULER_ORDERS[mode]
     close = np.array((near[:, first], near[:, middle], sign * near[:, last]))
     half_sum, half_difference, below, above = _half_angles(turns, mode)
@@ -302,15 +308,11 @@ def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None
 
     Blender's own function, so every combination of the bone's inherit and location flags is right.
     """
-    if bone.parent is None or parent_pose is None:
-        return bone.convert_local_to_pose(matrix, bone.matrix_local, invert=invert)
-    return bone.convert_local_to_pose(
-        matrix,
-        bone.matrix_local,
-        parent_matrix=parent_pose,
-        parent_matrix_local=bone.parent.matrix_local,
-        invert=invert,
-    )
+    rest, parent = bone.matrix_local, bone.parent
+    if parent is None or parent_pose is None:
+        return bone.convert_local_to_pose(matrix, rest, invert=invert)
+    above = {"parent_matrix": parent_pose, "parent_matrix_local": parent.matrix_local}
+    return bone.convert_local_to_pose(matrix, rest, invert=invert, **above)
 
 
 def posed_by_channels(pose_bone: bpy.types.PoseBone) -> Matrix:

@@ -3,7 +3,7 @@
 Also what keeps an object or a bone from being sampled, and which scene's frame the originals stand at."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import bpy
@@ -34,13 +34,18 @@ class Sampler:
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
         ob = ob.original  # pyright: ignore[reportAssignmentType]
-        self._climb(ob, self._worlds, self._world)
+        for each in self._unknown(ob, self._worlds):
+            world = self._local(each, each, "")
+            self._worlds[each] = world if each.parent is None else self.carried(each) @ world
         return self._worlds[ob]
 
     def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray:
         """The pose matrices of a bone, in armature space."""
         pose_bone = ob.original.pose.bones[bone_name]
-        self._climb(pose_bone, self._poses, self._pose)
+        for each in self._unknown(pose_bone, self._poses):
+            pose, shares = self._pose_by_channels(each), shares_of(each)
+            way = way_along(ob.original.data.bones, shares, lambda name: self.poses(ob, name)) if shares else None
+            self._poses[each] = pose if way is None else way @ pose
         return self._poses[pose_bone]
 
     def carried(self, ob: bpy.types.Object) -> np.ndarray:
@@ -51,14 +56,13 @@ class Sampler:
             above = above @ (self.poses(ob.parent, ob.parent_bone) @ array_of(tail))
         return above @ array_of(ob.matrix_parent_inverse)
 
-    def _climb(self, owner, known: dict, found: Callable) -> None:
-        """Find the matrices of an object or a bone, and before it those of its parents."""
+    def _unknown(self, owner, known: dict) -> list:
+        """An object or a bone and those above it of which nothing is known, topmost first."""
         line = []
         while owner is not None and owner not in known:
             line.append(owner)
             owner = owner.parent
-        for each in reversed(line):
-            known[each] = found(each)
+        return line[::-1]
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
         """The numbers (n or 1, width) of a property. still: what it holds where no F-Curve sets it."""
@@ -73,18 +77,9 @@ class Sampler:
                     curves.setdefault(curve.data_path, []).append(curve)
         return curves
 
-    def _world(self, ob: bpy.types.Object) -> np.ndarray:
-        world = self._local(ob, ob, "")
-        return world if ob.parent is None else self.carried(ob) @ world
-
-    def _pose(self, pose_bone: bpy.types.PoseBone) -> np.ndarray:
-        pose, ob, shares = self._pose_by_channels(pose_bone), pose_bone.id_data, shares_of(pose_bone)
-        return way_along(ob.data.bones, shares, lambda name: self.poses(ob, name)) @ pose if shares else pose
-
     def _pose_by_channels(self, pose_bone: bpy.types.PoseBone) -> np.ndarray:
         ob, bone, parent = pose_bone.id_data, pose_bone.bone, pose_bone.parent
-        prefix = f'pose.bones["{bpy.utils.escape_identifier(pose_bone.name)}"].'
-        local = self._local(ob, pose_bone, prefix)
+        local = self._local(ob, pose_bone, f"{pose_bone.path_from_id()}.")
         if bone.use_connect:
             local = local.copy()
             local[:, :3, 3] = 0.0
@@ -251,8 +246,13 @@ class Judge:
 
     def not_simple(self, ob: bpy.types.Object, bone_name: str = "") -> str:
         ob = ob.original  # pyright: ignore[reportAssignmentType]
-        if ob not in self._objects:
-            self._objects[ob] = self._object_not_simple(ob)
+        above, why = ob, ""
+        while ob not in self._objects and above is not None and not why:
+            why = action_not_simple(above) or _placed_otherwise(above, self._settings(above))
+            if not why and hangs_on_bone(above):
+                why = self._bone_not_simple(above.parent, above.parent_bone)
+            above = above.parent
+        self._objects.setdefault(ob, why)
         if self._objects[ob] or not bone_name:
             return self._objects[ob]
         if ob.pose is None or bone_name not in ob.pose.bones:
@@ -263,16 +263,6 @@ class Judge:
         if ob not in self._bones:
             self._bones[ob] = _Bones(ob, self._settings(ob))
         return self._bones[ob].not_simple(bone_name)
-
-    def _object_not_simple(self, ob: bpy.types.Object) -> str:
-        """`not_simple` of an object, with all objects above it, and the bones that these hang on."""
-        above, why = ob, ""
-        while above is not None and not why:
-            why = action_not_simple(above) or _placed_otherwise(above, self._settings(above))
-            if not why and hangs_on_bone(above):
-                why = self._bone_not_simple(above.parent, above.parent_bone)
-            above = above.parent
-        return why
 
 
 def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
@@ -338,7 +328,14 @@ class _Bones:
 
     def __init__(self, ob: bpy.types.Object, settings: Iterable[tuple[str, bool]]) -> None:
         self._ob = ob
-        self._of_all = self._any_bone_not_simple()
+        data, animated = ob.data, animated_paths(ob.data)
+        path = next(filter(_FIXED_OF_ARMATURE.match, animated), "")
+        channel = path.rpartition(".")[2].replace("_", " ")
+        self._of_all = messages.ARMATURE_ANIMATED(channel=channel, data=data.name) if path else ""
+        if data.is_editmode:
+            self._of_all = messages.IN_EDIT_MODE(object=ob.name)
+        if data.pose_position != "POSE":
+            self._of_all = messages.SHOWN_AT_REST(object=ob.name)
         self._set, constrained = {}, set()
         for path, is_driver in settings:
             owner, what = bone_of_path(path)
@@ -378,18 +375,6 @@ class _Bones:
     def _line(self, bone_name: str) -> list[str]:
         pose_bone = self._ob.pose.bones[bone_name]
         return [pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)]
-
-    def _any_bone_not_simple(self) -> str:
-        ob = self._ob
-        if ob.data.pose_position != "POSE":
-            return messages.SHOWN_AT_REST(object=ob.name)
-        if ob.data.is_editmode:
-            return messages.IN_EDIT_MODE(object=ob.name)
-        path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
-        if path is not None:
-            channel = path.rpartition(".")[2].replace("_", " ")
-            return messages.ARMATURE_ANIMATED(channel=channel, data=ob.data.name)
-        return ""
 
     def _move(self, pose_bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
         said = messages.CONTROL_BONE_CONSTRAINED(bone=pose_bone.name, constraint=constraint.name)

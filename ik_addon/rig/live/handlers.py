@@ -12,7 +12,7 @@ from bpy.types import Armature, Object
 from ... import messages
 from ..blender import animation, armatures
 from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures, tag_pose
-from ..blender.cleanup import clean_since, waiting
+from ..blender.cleanup import clean_since
 from ..blender.evaluation import (
     evaluate_waiting,
     is_evaluating,
@@ -24,12 +24,12 @@ from ..blender.evaluation import (
     restore_keys,
     shown_graphs,
 )
-from ..blender.file_memory import file_memory
+from ..blender.file_memory import file_memory, session
 from ..blender.sampling import went_to_frame
 from ..data.records import footprint_of
 from ..data.relation import keep_all
 from ..model.order import has_live_chains
-from ..pose.posing import loans, shown_armatures, shown_numbers
+from ..pose.posing import loans, shown_armatures
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
 from .handler_lists import HandlerLists
@@ -67,7 +67,7 @@ def _guarded(handler):
             return
         # What an interrupt of a check or a bake has left: nothing is looked up once for all while handlers run.
         file_memory.walks.clear()
-        begun = waiting()
+        begun = len(session.cleanups)
         try:
             handler(scene, depsgraph)
         except BaseException as error:
@@ -349,20 +349,16 @@ def _solve_now() -> None:
 def _show(scene: bpy.types.Scene, _: object) -> None:
     prepare(scene, at_load=True)
     plan = memory.plan_of(scene)
-    if plan is None or not _holds_again(plan):
-        memory.plans.clear()
-        evaluate_solved()
-
-
-def _holds_again(plan: ScenePlan) -> bool:
-    """Whether a plan of before an undo holds; if so, the scene is evaluated with its chains solved."""
-    with paused():
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-    shown = plan.layer == depsgraph.view_layer.name and plan.is_shown(depsgraph)
-    if not (shown and _holds(plan, None) and plan.solve_all(depsgraph)):
-        return False
-    loans.evaluate(depsgraph)
-    return True
+    if plan is not None:
+        with paused():
+            depsgraph = bpy.context.evaluated_depsgraph_get()
+        shown = plan.layer == depsgraph.view_layer.name and plan.is_shown(depsgraph)
+        # It is that of before an undo.
+        if shown and _holds(plan, None) and plan.solve_all(depsgraph):
+            loans.evaluate(depsgraph)
+            return
+    memory.plans.clear()
+    evaluate_solved()
 
 
 def evaluate_solved() -> None:
@@ -410,7 +406,7 @@ def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> No
         return
     for ob in obs:
         if ob.mode != "EDIT" and is_evaluated_in(ob, depsgraph):
-            loans.want(ob, shown_numbers(ob, ob.evaluated_get(depsgraph)))
+            loans.want(ob, ob.evaluated_get(depsgraph))
 
 
 def _solve_anew(

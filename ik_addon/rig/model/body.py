@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
 from ..blender.animation import FOLLOWING, bones_with_animated, is_driven
 from ..blender.armatures import bones_at, bones_below
 from ..blender.dependencies import Known, carriers, followed_bones, goes_along, movers_of, taken_by
-from ..blender.rotations import LOCATION, array_of
+from ..blender.rotations import LOCATION, rest_in_parent
 from ..data.settings import BODY_RANGES, body_settings_of
 from .limb import known_bones
 
@@ -141,30 +140,25 @@ def body_model(
     lines = ((each, *(above.name for above in bones[each].parent_recursive)) for each in carries.intersection(read))
     line = carries.intersection((name, *(each for line in lines for each in line)))
     inherits = bone.bone.use_inherit_rotation and bone.bone.inherit_scale == "FULL" and not bone.bone.use_connect
+    acting = ((each, bones[below]) for below in carries for each in bones[below].constraints if not each.mute)
     if (
         not bone.bone.use_local_location
         or (bone.parent is not None and not inherits)
         or any(bones[each].bone.use_relative_parent for each in line)
         or not all(goes_along(bones[below]) for below in line)
-        or any(
-            line & taken_by(each, bones[below])
-            for below in carries
-            for each in bones[below].constraints
-            if not each.mute
-        )
+        or any(line & taken_by(*each) for each in acting)
         or any(own.values())
         or len(body_channels(bone)) > 1
         or "body_direction" in own
     ):
         return None
-    above = bone.parent.bone.matrix_local.inverted_safe() if bone.parent else Matrix()
     return BodyModel(
         name=name,
         parent=bone.parent.name if bone.parent else "",
         limbs=tuple(limbs),
         carries=carries,
         line=line,
-        rest=array_of(above @ bone.bone.matrix_local),
+        rest=rest_in_parent(bone.bone),
         down=body_settings_of(bone).direction == "DOWN",
         keyed="location" in own,
         keyed_settings=frozenset(setting for setting in BODY_RANGES if setting in own),

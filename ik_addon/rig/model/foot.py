@@ -20,10 +20,8 @@ _IN_LINE = 0.1
 
 
 def end_bone(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
-    """The bone that rides on a chain's end, or None: its end bone if that is a child of the tip.
-
-    If the tip names no end bone, its child that begins nearest to its tail.
-    """
+    """The bone that rides on a chain's end, or None: its end bone if that is a child of the tip; if it names none, its
+    child that begins nearest to its tail."""
     if tip.analytic_ik_end_bone:
         named = tip.id_data.pose.bones.get(tip.analytic_ik_end_bone)
         return named if named is not None and named.parent == tip else None
@@ -57,10 +55,8 @@ def _toes(foot: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
 
 
 def end_bones(tip: bpy.types.PoseBone, settings: Settings) -> list[bpy.types.PoseBone]:
-    """The bones that a chain with these settings turns besides its own.
-
-    A foot that follows its target, and its toe where the foot rolls. tip: an evaluated bone.
-    """
+    """The bones that a chain with these settings turns besides its own: a foot that follows its target, and its toe
+    where the foot rolls. tip: an evaluated bone."""
     return _riding(tip, settings.use_rotation, settings.foot_roll != 0.0)
 
 

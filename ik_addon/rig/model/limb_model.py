@@ -5,32 +5,23 @@ Arrays and points are in the spaces that their names say, else in that of the ro
 row first, one or n of them; quaternions are (w, x, y, z).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Quaternion, Vector
 
 from ...solvers import Chain, solver_for
 from ...solvers.arrays import conjugate, multiply, rotated, side_by_side, slerp
 from ..blender.animation import animation_of, bone_of_path
 from ..blender.dependencies import Node
-from ..blender.rotations import LOCATION, REST, SCALE, array_of, turns_in
+from ..blender.rotations import LOCATION, REST, SCALE, rest_in_parent, turns_in
 from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS, Settings
 from .body import BodyModel
 from .foot import heel_and_axis, held_rotation, possible_end_bones, rolled
-from .limb import (
-    BoneLimits,
-    bend_axis,
-    chain_bones,
-    end_in_tip,
-    growth,
-    limited_chain,
-    limits_of,
-    link_bones,
-)
+from .limb import BoneLimits, bend_axis, chain_bones, end_in_tip, growth, limited_chain, limits_of, link_bones
 
 AnimatedBones = dict[str, dict[str, bool]]
 """Names of the bones of which something that a chain reads is animated, with what that is, and whether a driver sets
@@ -164,7 +155,8 @@ def limb_model(
     own = chain_bones(tip, settings.chain_count)
     links, ends = link_bones(own), possible_end_bones(tip)
     pose_bones = [*own, *ends]
-    rests = np.array([_rest(bone.bone) for bone in pose_bones])
+    rests = np.array([rest_in_parent(bone.bone) for bone in pose_bones])
+    heel, axis = map(np.array, heel_and_axis(ends[0])) if ends else (None, None)
     scaled = growth([bone.bone for bone in own]) if settings.reach == "STRETCH" else {}
     names, of_tip = {*(bone.name for bone in pose_bones), *scaled}, animated.get(tip.name, {})
     return LimbModel(
@@ -184,7 +176,7 @@ def limb_model(
         end=np.array(end_in_tip(tip)),
         bend_axis=np.array(bend_axis(links, tip)),
         limits=tuple(map(limits_of, links)),
-        foot=_foot(held_rotation(tip, ends[0], settings), ends) if ends else None,
+        foot=FootModel(held_rotation(tip, ends[0], settings), heel, axis, ends[-1].bone.length) if ends else None,
         # The toe is turned where the foot rolls alone.
         rolls=bool(ends) and ("foot_roll" in of_tip or bool(settings.foot_roll)),
         solver=solver_for(len(links), settings.solver),
@@ -196,16 +188,6 @@ def limb_model(
         keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
         body=body,
     )
-
-
-def _rest(bone: bpy.types.Bone) -> np.ndarray:
-    above = bone.parent.matrix_local.inverted_safe() if bone.parent else Matrix()
-    return array_of(above @ bone.matrix_local)
-
-
-def _foot(held: Quaternion, ends: Sequence[bpy.types.PoseBone]) -> FootModel:
-    heel, axis = heel_and_axis(ends[0])
-    return FootModel(held, np.array(heel), np.array(axis), ends[-1].bone.length)
 
 
 @dataclass(frozen=True, slots=True)

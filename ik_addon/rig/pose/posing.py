@@ -49,9 +49,9 @@ class Loans:
                 self._lent.append((ob, name, channel, fk, numbers))
                 own.foreach_set(numbers)
 
-    def want(self, ob: bpy.types.Object, shown: Shown) -> None:
-        """Have an original armature object lent the solution before the next evaluation."""
-        self._wanted[ob.session_uid] = ob, shown
+    def want(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
+        """Have an original armature object lent what its evaluated copy shows before the next evaluation."""
+        self._wanted[ob.session_uid] = ob, shown_numbers(ob, ob_evaluated)
 
     def lend_wanted(self, is_last: bool) -> None:
         """Lend all that is to be lent, just before an evaluation.
@@ -225,7 +225,7 @@ class PoseWriter:
         for channel, numbers in changed.items():
             put(bones, channel, numbers)
         if (changed or passed_over) and (ended or not wake(self._ob, tips)):
-            loans.want(self._ob, shown_numbers(self._ob, self._evaluated))
+            loans.want(self._ob, self._evaluated)
             self._ob.update_tag(refresh={"OBJECT"})
         return bool(changed) or passed_over
 

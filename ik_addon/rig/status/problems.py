@@ -157,18 +157,18 @@ def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
         return []
     if pose_bone.analytic_ik_record_adopted:
         return []
-    keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
+    keyed = dict.fromkeys(
+        bone.name
+        for bone in known_bones(pose_bone)
+        for curve in rotation_curves(ob, bone)
+        # More than a pose that is keyed once.
+        if curve.range()[1] > curve.range()[0] or not all(each.mute for each in curve.modifiers)
+    )
     moved = any(
         has_own_motion(control, bone) and not plays_another_clip(ob, control)
         for control, bone in target_and_pole(pose_bone)
     )
-    return [] if moved else keyed
-
-
-def _is_motion(curve: bpy.types.FCurve) -> bool:
-    """Whether an F-Curve has more than a pose that is keyed once."""
-    first, last = curve.range()
-    return last > first or any(not modifier.mute for modifier in curve.modifiers)
+    return [] if moved else [*keyed]
 
 
 def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[bpy.types.FCurve]:

@@ -120,7 +120,9 @@ class States:
     def _of_still(self, chain: PlannedChain) -> ChainState:
         tip, own = chain.model.tip, chain.chain
         settings = settings_of(self._evaluated_tip(tip))
-        target_world = self._target_world(settings)
+        # It is known to be sound.
+        world, pose = place_of(settings.target, settings.subtarget, self._depsgraph)
+        target_world = (world @ (pose or Matrix())).to_translation()
         missed = (end_world(self._evaluated_tip(tip)) - target_world).length
         length = self._length_world(tip, settings)
         if missed <= ARRIVED * length:
@@ -190,12 +192,6 @@ class States:
         world = self._evaluated.matrix_world
         joints = [world @ joint for joint in posed_joints(chain_bones(self._evaluated_tip(tip), settings.chain_count))]
         return sum((b - a).length for a, b in pairwise(joints))
-
-    def _target_world(self, settings: Settings) -> Vector:
-        """Where the target of a chain that is known to be sound is."""
-        assert settings.target is not None
-        world, pose = place_of(settings.target, settings.subtarget, self._depsgraph)
-        return (world @ (pose or Matrix())).to_translation()
 
 
 def states_of(ob: bpy.types.Object, tips: Iterable[str], depsgraph: bpy.types.Depsgraph) -> dict[str, ChainState]:
