@@ -393,14 +393,12 @@ def is_carried(control: Control, placed: set[Control]) -> bool:
     """Whether controls that are placed move this one, or its channels and its parent alone do not say how it is
     turned."""
     others = {(each.ob, each.bone) for each in placed} - {(control.ob, control.bone)}
-    mirrored, beside = min(control.owner.scale) < 0.0, not control.bone and _has_deltas(control.ob)
-    along = bool(control.bone and shares_of(control.owner))
-    return mirrored or beside or along or bool(others & followed_nodes(control.ob, control.bone))
-
-
-def _has_deltas(ob: bpy.types.Object) -> bool:
+    ob, mirrored = control.ob, min(control.owner.scale) < 0.0
     turned = any(ob.delta_rotation_euler) or tuple(ob.delta_rotation_quaternion) != (1.0, 0.0, 0.0, 0.0)
-    return any(ob.delta_location) or turned or tuple(ob.delta_scale) != (1.0, 1.0, 1.0)
+    has_deltas = any(ob.delta_location) or turned or tuple(ob.delta_scale) != (1.0, 1.0, 1.0)
+    along = bool(control.bone and shares_of(control.owner))
+    beside = has_deltas and not control.bone
+    return mirrored or beside or along or bool(others & followed_nodes(ob, control.bone))
 
 
 def _fk_goal(reading: Reading, sizes: np.ndarray, parts: Sequence[slice]) -> tuple[Reading, np.ndarray, np.ndarray]:

@@ -21,7 +21,6 @@ from ..rig.data.export_stash import (
     live_copy,
     put_action_aside,
     put_bones_aside,
-    put_copy_aside,
     put_object_aside,
     take_name,
 )
@@ -58,7 +57,7 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
     freed = {bone for bone, _ in channels_of_clips(ob) - moved}
     put_bones_aside(ob, {name: own for name, own in held.items() if own[0] or own[1] or name in freed})
     for action, copy in copies.items():
-        put_copy_aside(ob, action, copy)
+        put_action_aside(ob, action, copy)
     for action in unseen:
         put_action_aside(ob, action)
     for control in left_out:
@@ -169,7 +168,13 @@ def remove_controls(
 
     What else uses one, such as a constraint, keeps it. actions: what they played besides; it goes if nothing uses it.
     """
-    going = [control for control in unused(controls) if control.bone or not _is_used(control.ob)]
+    going = []
+    for control in unused(controls):
+        # Nothing but the scenes and collections that an Empty is in may use it.
+        used_by = bpy.data.user_map(subset=[] if control.bone else [control.ob])  # pyright: ignore[reportCallIssue]
+        users = (user for each in used_by.values() for user in each)
+        if all(isinstance(user, bpy.types.Scene | bpy.types.Collection) for user in users):
+            going.append(control)
     empties = [control.ob for control in going if not control.bone]
     bones = {control.bone for control in going if control.bone and control.ob == ob}
     clips = clips_of(ob)
@@ -186,9 +191,3 @@ def remove_controls(
         # An exporter of all actions would take it for a clip.
         if action.users <= action.use_fake_user:
             bpy.data.actions.remove(action)
-
-
-def _is_used(empty: bpy.types.Object) -> bool:
-    """Whether anything but the scenes and collections that it is in uses an Empty."""
-    [users] = bpy.data.user_map(subset=[empty]).values()  # pyright: ignore[reportCallIssue]
-    return any(not isinstance(user, bpy.types.Scene | bpy.types.Collection) for user in users)

@@ -34,10 +34,7 @@ def pole_place(joints_armature: Sequence[Vector], chain: Chain) -> Vector:
 
 
 def target_place(joints_armature: Sequence[Vector], chain: Chain) -> Vector:
-    """Where a target leaves a limb in the pose that it has, in armature space.
-
-    joints_armature: of the limb in that pose, root first; chain: the limb's chain in it.
-    """
+    """Where a target leaves a limb in the pose that it has, in armature space; arguments as of `pole_place`."""
     # A folded limb, or an S, has no bulge either; but it is not stretched out.
     extended = (joints_armature[-1] - joints_armature[0]).length > chain.length * (1.0 - BEYOND)
     if is_straight(chain) and extended and len(joints_armature) > 2:
@@ -158,11 +155,8 @@ def goes_along(control: Control) -> bool:
 
 
 def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
-    """What is keyed to move a leg's target: the foot bone that carries it, where a foot does not hang on its leg; else
-    the target itself.
-
-    `rig_legs` sets it up so.
-    """
+    """What is keyed to move a leg's target: the foot bone that carries it, where a foot does not hang on its leg
+    (`rig_legs` sets it up so); else the target itself."""
     carrier = handle_of(target.ob, target.bone)
     if carrier is None:
         return target
@@ -230,10 +224,10 @@ class Placer:
         mirrors = [now * before < 0.0 for now, before in zip(owner.scale, others[SCALE], strict=True)]
         for mode, before in others.items():
             if mode not in control.modes:
-                _put_raw(owner, mode, before)
+                setattr(owner, channel_of(mode)[0], before)
             elif mode != LOCATION:
                 rotation = _mirrored(quaternion_of(raw_values(owner, mode), mode), mirrors)
-                _put_raw(owner, mode, raw_of(rotation, mode, before))
+                setattr(owner, channel_of(mode)[0], raw_of(rotation, mode, before))
         return tuple(raw_values(owner, mode) for mode in control.modes)
 
     def world_with(self, control: Control, channels: dict[str, Raw]) -> Matrix:
@@ -271,10 +265,6 @@ def _mirrored(rotation: Quaternion, axes: Sequence[bool]) -> Quaternion:
         if mirrored:
             basis.col[axis] *= -1.0
     return rotation_in(basis)
-
-
-def _put_raw(owner: bpy.types.Object | bpy.types.PoseBone, mode: str, raw: Raw) -> None:
-    setattr(owner, channel_of(mode)[0], raw)
 
 
 HOLDER = "analytic_ik_holder"

@@ -183,13 +183,13 @@ def chosen_controls(context: bpy.types.Context, ob: bpy.types.Object) -> list[bp
     An importer leaves all that it made selected: what the armature deforms, and what it is parented to, is not meant.
     """
     own = {ob, *_carriers_of(ob)}
-    return [other for other in context.selected_objects if other not in own and not _is_skin(other, ob)]
-
-
-def _is_skin(other: bpy.types.Object, ob: bpy.types.Object) -> bool:
-    """True if an armature object deforms another one."""
-    deforms = any(modifier.type == "ARMATURE" and modifier.object == ob for modifier in other.modifiers)
-    return deforms or (other.parent == ob and other.parent_type == "ARMATURE")
+    return [
+        other
+        for other in context.selected_objects
+        if other not in own
+        and not any(each.type == "ARMATURE" and each.object == ob for each in other.modifiers)
+        and not (other.parent == ob and other.parent_type == "ARMATURE")
+    ]
 
 
 def chosen_tips(context: bpy.types.Context, ob: bpy.types.Object) -> list[bpy.types.PoseBone]:

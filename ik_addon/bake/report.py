@@ -171,7 +171,15 @@ def flags_of(courses: Sequence[Course], step: int) -> list[Flags]:
         starts = np.cumsum([courses[k].frames.size for k in same])[:-1]
         goes_on = (np.diff(frames) <= step) & (np.diff(counts) == 0)
         goes_on[starts - 1] = False
-        flagged = _flagged(frames, goes_on, joints.T.copy(), targets.T.copy(), poles.T.copy(), follows)
+        # Components first.
+        joints, targets, poles = joints.T.copy(), targets.T.copy(), poles.T.copy()
+        flagged = np.zeros((3, len(frames)), bool)
+        flagged[0] = follows & (dot(targets, poles) ** 2 >= cos(ALIGNED) ** 2 * _square(targets) * _square(poles))
+        if joints.shape[1] > 2:
+            length = np.sqrt(_square(joints[:, 1:] - joints[:, :-1])).sum(axis=0)
+            reach = np.sqrt(_square(joints[:, -1]))
+            flagged[1] = follows & (reach >= EXTENDED * length)
+            flagged[2] = _has_flipped(frames, goes_on, joints, reach, length)
         flagged[1:] &= counts > 2
         for k, own in zip(same, np.split(flagged, starts, axis=1), strict=True):
             if own.any():
@@ -179,33 +187,11 @@ def flags_of(courses: Sequence[Course], step: int) -> list[Flags]:
     return found
 
 
-def _flagged(
-    frames: np.ndarray,
-    goes_on: np.ndarray,
-    joints: np.ndarray,
-    targets: np.ndarray,
-    poles: np.ndarray,
-    follows: np.ndarray,
-) -> np.ndarray:
-    """Where n limbs, one after the other, are aligned, straight and flipped: (3, n).
-
-    goes_on: (n - 1), where the next one is the same limb at its next frame. Components come first: joints
-    (3, bones + 1, n) from the root, targets and poles (3, n) from there.
-    """
-    flagged = np.zeros((3, len(frames)), bool)
-    flagged[0] = follows & (dot(targets, poles) ** 2 >= cos(ALIGNED) ** 2 * _square(targets) * _square(poles))
-    if joints.shape[1] > 2:
-        length = np.sqrt(_square(joints[:, 1:] - joints[:, :-1])).sum(axis=0)
-        reach = np.sqrt(_square(joints[:, -1]))
-        flagged[1] = follows & (reach >= EXTENDED * length)
-        flagged[2] = _has_flipped(frames, goes_on, joints, reach, length)
-    return flagged
-
-
 def _has_flipped(
     frames: np.ndarray, goes_on: np.ndarray, joints: np.ndarray, reach: np.ndarray, length: np.ndarray
 ) -> np.ndarray:
-    """Where a limb bends elsewhere than it did when its side could last be told."""
+    """Where a limb bends elsewhere than it did when its side could last be told. goes_on: (n - 1), where the next one
+    is the same limb at its next frame. joints: (3, bones + 1, n), from the root."""
     along = joints[:, -1] / np.maximum(reach, SMALL)
     inner = joints[:, 1:-1]
     off_line = inner - dot(inner, along[:, None]) * along[:, None]

@@ -110,7 +110,17 @@ def _step(joints: Sequence[Joint], lengths: Sequence[float], turns: Turns, targe
     # Perpendicular axes about which each joint is held, since the step would push it against a limit.
     held: list[list[Vector]] = [[] for _ in joints]
     while True:
-        pull = _pull(hinges, levers, held, target - end, damping)
+        yielding = Matrix.Diagonal((damping, damping, damping))
+        for hinge, lever, axes in zip(hinges, levers, held, strict=True):
+            if hinge is not None and not axes:
+                yielding += _outer(hinge.cross(lever))
+            elif hinge is None:
+                square = lever.length_squared
+                yielding += Matrix.Diagonal((square, square, square)) - _outer(lever)
+                for axis in axes:
+                    yielding -= _outer(axis.cross(lever))
+        # The force at the end that makes the joints, yielding to it, move the end to the target, damped.
+        pull = yielding.inverted_safe() @ (target - end)
         wishes = [_yield(*parts, pull) for parts in zip(hinges, levers, held, strict=True)]
         pushed = False
         for wish, axes, holds in zip(wishes, barred, held, strict=True):
@@ -128,27 +138,6 @@ def _step(joints: Sequence[Joint], lengths: Sequence[float], turns: Turns, targe
             turn = joint.clamped((Quaternion(frame.inverted() @ direction(wish), angle) @ turn).normalized())
         moved.append(turn)
     return moved
-
-
-def _pull(
-    hinges: Sequence[Vector | None],
-    levers: Sequence[Vector],
-    held: Sequence[Sequence[Vector]],
-    missing: Vector,
-    damping: float,
-) -> Vector:
-    """The force at the end that makes the joints, yielding to it, move the end by `missing` (damped)."""
-    yielding = Matrix.Diagonal((damping, damping, damping))
-    for hinge, lever, axes in zip(hinges, levers, held, strict=True):
-        if hinge is not None:
-            if not axes:
-                yielding += _outer(hinge.cross(lever))
-            continue
-        square = lever.length_squared
-        yielding += Matrix.Diagonal((square, square, square)) - _outer(lever)
-        for axis in axes:
-            yielding -= _outer(axis.cross(lever))
-    return yielding.inverted_safe() @ missing
 
 
 def _yield(hinge: Vector | None, lever: Vector, held: Sequence[Vector], pull: Vector) -> Vector:

@@ -77,17 +77,15 @@ def live_copy(action: bpy.types.Action) -> bpy.types.Action:
     return copy
 
 
-def put_copy_aside(ob: bpy.types.Object, action: bpy.types.Action, copy: bpy.types.Action) -> None:
-    """Keep the live copy of an action that was baked."""
+def put_action_aside(ob: bpy.types.Object, action: bpy.types.Action, copy: bpy.types.Action | None = None) -> None:
+    """Let nothing play or export an action; or keep the live copy of one that was baked."""
     record = getattr(ob, _RECORDS).add()
-    record.live, record.action, record.called = copy, action, action.name
-
-
-def put_action_aside(ob: bpy.types.Object, action: bpy.types.Action) -> None:
-    """Let nothing play or export an action."""
-    _lead_nowhere(action)
-    record = getattr(ob, _RECORDS).add()
-    record.live, record.called = action, action.name
+    record.called = action.name
+    if copy is not None:
+        record.live, record.action = copy, action
+    else:
+        _lead_nowhere(action)
+        record.live = action
 
 
 def take_name(action: bpy.types.Action, source: bpy.types.Action) -> None:

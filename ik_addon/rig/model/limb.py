@@ -91,14 +91,11 @@ INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
 class BoneReading:
     """One link of a chain: a bone, and the bones behind it that are rigid with it.
 
-    pose_bone, bone: of the original armature, for what is not animated.
-    mode: its rotation mode.
-    fk, fk_rotation: its FK rotation, as channel numbers and as a local quaternion.
-    location, scale: its local channels, the scale before this chain is lengthened.
-    pose_armature: its pose matrix in the FK pose, in armature space.
-    limits: of its joint, None if it is free.
-    segments: the bones behind it that keep their FK rotation, such as a thigh's twist bones (`is_rigid`).
-    standing: the orientation in armature space to which a bone that rides on a chain's end is turned.
+    pose_bone, bone: of the original armature, for what is not animated. mode: its rotation mode. fk, fk_rotation: its
+    FK rotation, as channel numbers and as a local quaternion. location, scale: its local channels, the scale before
+    this chain is lengthened. pose_armature: its pose matrix in the FK pose, in armature space. limits: of its joint,
+    None if it is free. segments: the bones behind it that keep their FK rotation, such as a thigh's twist bones
+    (`is_rigid`). standing: the orientation in armature space to which a bone that rides on a chain's end is turned.
     """
 
     pose_bone: bpy.types.PoseBone

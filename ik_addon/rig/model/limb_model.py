@@ -194,11 +194,9 @@ def limb_model(
 class FkTrack:
     """The FK pose of a chain's bones, its end bones included.
 
-    numbers: for each bone the numbers of its rotation channel, (n, 3 or 4).
-    rotations, locations, scales: local, (n, bones, 4 or 3).
-    turns, heads, sizes: (n, bones, 4), (n, bones, 3), (n, bones): orientation, head, and how much it is scaled.
-    end: (n, 3), where the chain ends.
-    lengthening: the FK scales (n, 3) of the bones in `model.scaled`.
+    numbers: for each bone the numbers of its rotation channel, (n, 3 or 4). rotations, locations, scales: local,
+    (n, bones, 4 or 3). turns, heads, sizes: (n, bones, 4), (n, bones, 3), (n, bones): orientation, head, and how much
+    it is scaled. end: (n, 3), where the chain ends. lengthening: the FK scales (n, 3) of the bones in `model.scaled`.
     """
 
     numbers: tuple[np.ndarray, ...]
@@ -315,9 +313,8 @@ def local_rotations(
 ) -> np.ndarray:
     """The local rotations (n, turned, 4) of the bones that a chain turns.
 
-    link_turns: (n, links, 4), how each link turned from the FK pose.
-    foot_turns: the orientations (n, 4) of the bones on its end.
-    influences: (n or 1).
+    link_turns: (n, links, 4), how each link turned from the FK pose. foot_turns: the orientations (n, 4) of the bones
+    on its end. influences: (n or 1).
     """
     turned, links = list(model.turned), len(model.links)
     own, after = fk.rotations[:, turned], fk.turns[:, turned]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 
 import bpy
@@ -105,14 +105,6 @@ def without_gone_pole(settings: Settings) -> Settings:
     if gone_pole(settings) is None:
         return settings
     return replace(settings, pole_target=None, pole_subtarget="")
-
-
-def _check_points(wishes: Wishes, settings: Settings) -> None:
-    """Raise ChainError where target or pole are nowhere."""
-    roles = ("target", wishes.target, settings.target), ("pole target", wishes.pole, settings.pole_target)
-    for role, point, control in roles:
-        if point is not None and control is not None and not all(map(isfinite, point)):
-            raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=control.name), _KINDS[role][0])
 
 
 class SceneReader:
@@ -345,7 +337,10 @@ class ArmatureReader:
             bones, ends = self.links(chain), end_bones(tip, settings)
             controls = (settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget)
             wishes = self.wishes([each for each in controls if each[0] is not None], turned=bool(ends))
-            _check_points(wishes, settings)
+            roles = ("target", wishes.target, settings.target), ("pole target", wishes.pole, settings.pole_target)
+            for role, point, control in roles:
+                if point is not None and control is not None and not all(map(isfinite, point)):
+                    raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=control.name), _KINDS[role][0])
             target, held, placed = wishes.target, None, ()
             if wishes.orientation is not None:
                 held = held_rotation(tip, ends[0], settings)
@@ -477,11 +472,5 @@ def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> 
     tag_pose(pose_bone.id_data)
 
 
-def register() -> None:
-    """Give pose bones their settings."""
-    settings.register(rotation_switched=keep_rotation)
-
-
-def unregister() -> None:
-    """Take them away."""
-    settings.unregister()
+register, unregister = partial(settings.register, keep_rotation), settings.unregister
+"""Give pose bones their settings, and take them away."""

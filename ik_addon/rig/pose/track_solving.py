@@ -146,14 +146,31 @@ def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}
     for k, reading in enumerate(readings):
-        if _goes_in_arrays(reading.model):
-            batches.setdefault((len(reading.model.links), reading.fk.is_still), []).append(k)
+        model, links = reading.model, len(reading.model.links)
+        keeps_shape = links > 2 and model.least_motion
+        if SOLVERS[model.solver].closed and not model.is_limited and not keeps_shape:
+            batches.setdefault((links, reading.fk.is_still), []).append(k)
         else:
             turned[k] = _one_by_one(reading, places[k][0])
     for same in batches.values():
         own = [readings[k] for k in same]
         turned |= zip(same, _together(own, [places[k][0] for k in same]), strict=True)
-    return [_completed(reading, *places[k], *turned[k]) for k, reading in enumerate(readings)]
+    found = []
+    for k, reading in enumerate(readings):
+        model, count, influences = reading.model, reading.count, reading.goal.settings["influence"]
+        (ends, orientations), (turns, outcomes, stretches) = places[k], turned[k]
+        if model.reach == "HOLD":
+            influences = np.where(outcomes, 0.0, influences)
+        rotations = local_rotations(model, reading.fk, turns, orientations, influences)
+        pose = PoseTrack(
+            rotations=np.broadcast_to(rotations, (count, *rotations.shape[1:])),
+            stretches=np.broadcast_to(1.0 + influences * (stretches - 1.0), count),
+            outcomes=np.broadcast_to(outcomes, count),
+            at_fk=np.broadcast_to(influences == 0.0, count),
+            ends=np.broadcast_to(ends, (count, 3)),
+        )
+        found.append(pose)
+    return found
 
 
 def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
@@ -162,11 +179,6 @@ def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
         return [*solve_tracks(readings)]
     except ChainError as error:
         return [solve_each([reading])[0] for reading in readings] if len(readings) > 1 else [error]
-
-
-def _goes_in_arrays(model: LimbModel) -> bool:
-    keeps_shape = len(model.links) > 2 and model.least_motion
-    return not model.is_limited and not keeps_shape and SOLVERS[model.solver].closed
 
 
 def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_Turned]:
@@ -223,28 +235,6 @@ def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
 
 def _row(k: int, rows: np.ndarray) -> int:
     return k if len(rows) > 1 else 0
-
-
-def _completed(
-    reading: Reading,
-    ends: np.ndarray,
-    orientations: list[np.ndarray],
-    turns: np.ndarray,
-    outcomes: np.ndarray,
-    stretches: np.ndarray,
-) -> PoseTrack:
-    """With the bones on the chain's end, and with its influence."""
-    model, influences = reading.model, reading.goal.settings["influence"]
-    if model.reach == "HOLD":
-        influences = np.where(outcomes, 0.0, influences)
-    rotations = local_rotations(model, reading.fk, turns, orientations, influences)
-    return PoseTrack(
-        rotations=np.broadcast_to(rotations, (reading.count, *rotations.shape[1:])),
-        stretches=np.broadcast_to(1.0 + influences * (stretches - 1.0), reading.count),
-        outcomes=np.broadcast_to(outcomes, reading.count),
-        at_fk=np.broadcast_to(influences == 0.0, reading.count),
-        ends=np.broadcast_to(ends, (reading.count, 3)),
-    )
 
 
 def places_of(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
