@@ -168,13 +168,7 @@ def remove_controls(
 
     What else uses one, such as a constraint, keeps it. actions: what they played besides; it goes if nothing uses it.
     """
-    going = []
-    for control in unused(controls):
-        # Nothing but the scenes and collections that an Empty is in may use it.
-        used_by = bpy.data.user_map(subset=[] if control.bone else [control.ob])  # pyright: ignore[reportCallIssue]
-        users = (user for each in used_by.values() for user in each)
-        if all(isinstance(user, bpy.types.Scene | bpy.types.Collection) for user in users):
-            going.append(control)
+    going = [control for control in unused(controls) if control.bone or not _is_used(control.ob)]
     empties = [control.ob for control in going if not control.bone]
     bones = {control.bone for control in going if control.bone and control.ob == ob}
     clips = clips_of(ob)
@@ -191,3 +185,9 @@ def remove_controls(
         # An exporter of all actions would take it for a clip.
         if action.users <= action.use_fake_user:
             bpy.data.actions.remove(action)
+
+
+def _is_used(empty: bpy.types.Object) -> bool:
+    """Whether anything but the scenes and collections that it is in uses an Empty."""
+    [users] = bpy.data.user_map(subset=[empty]).values()  # pyright: ignore[reportCallIssue]
+    return any(not isinstance(user, bpy.types.Scene | bpy.types.Collection) for user in users)

@@ -44,6 +44,7 @@ class HandlerLists:
         }
         self._lists = [getattr(bpy.app.handlers, event) for event in work]
         self._left: list[list[Handler]] = []
+        self._with_others: set[str] = set()
         self._are_on = False
 
     def put_on(self) -> None:
@@ -82,7 +83,16 @@ class HandlerLists:
                 handlers.remove(own[0])
                 handlers.insert(0, own[0])
         self._left = [[*handlers] for handlers in self._lists] if is_done else []
+        self._with_others = {event for event in self._own if others_handle(event)}
         return were_gone
+
+    def others_handle(self, event: str) -> bool:
+        """See the function; at each event it is not asked anew where all are as they were left."""
+        return event in self._with_others if self._lists == self._left else others_handle(event)
+
+    def others_handle_frames(self) -> bool:
+        """Likewise."""
+        return self.others_handle("frame_change_pre") or self.others_handle("frame_change_post")
 
     def is_last(self, event: str) -> bool:
         """True if no handler of others follows while the work of an event is done."""

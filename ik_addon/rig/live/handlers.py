@@ -32,7 +32,7 @@ from ..model.order import has_live_chains
 from ..pose.posing import loans, shown_armatures
 from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
-from .handler_lists import HandlerLists, others_handle, others_handle_frames
+from .handler_lists import HandlerLists
 from .scene_plan import ScenePlan
 from .state import evaluate_chains, memory, paused, solved_in, stop_watching, watch_drawing
 from .ties import bring_chains_up_to_date, followed_by_controls, prepare
@@ -139,12 +139,12 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     solved_in(depsgraph)
-    plan, others = memory.plan_of(scene), others_handle_frames()
+    plan, others = memory.plan_of(scene), _lists.others_handle_frames()
     if depsgraph.mode == "VIEWPORT":
         went_to_frame(scene)
     if not memory.was_prepared("FRAME", scene.session_uid, scene.frame_current_final):
         plan = None
-    if others and others_handle("frame_change_post"):
+    if others and _lists.others_handle("frame_change_post"):
         evaluate_waiting(depsgraph)
     if not is_shown(depsgraph, scene):
         # That of a render, or of motion paths: nothing was written there before.
@@ -265,7 +265,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     solved_in(depsgraph)
     prepared = memory.was_prepared("UPDATE", scene.session_uid)
     has_chains = memory.plan_of(scene) is not None or any(map(has_live_chains, posed_armatures(depsgraph)))
-    if others_handle("depsgraph_update_post"):
+    if _lists.others_handle("depsgraph_update_post"):
         # First of all: of what they have removed not even the name can be asked for.
         if not has_chains:
             file_memory.forget_armatures()
