@@ -97,11 +97,7 @@ def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> boo
     if not (evaluated.is_evaluated and isinstance(evaluated, Object) and evaluated.pose is not None):
         return False
     # Until Edit Mode is left, the copy has bones as they were called before, and Blender does not animate them.
-    return not ob.data.is_editmode or [*_names(ob)] == [*_names(evaluated)]
-
-
-def _names(ob: bpy.types.Object) -> Iterator[str]:
-    return (bone.name for bone in ob.pose.bones)
+    return not ob.data.is_editmode or ob.pose.bones.keys() == evaluated.pose.bones.keys()
 
 
 def is_changeable(ob: bpy.types.Object) -> bool:

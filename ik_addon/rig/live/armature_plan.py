@@ -88,10 +88,9 @@ class _Written:
 class ArmaturePlan:
     """The planned chains of one armature object.
 
-    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen.
-    written: before the frame or update at hand.
-    late: by tips what keeps chains from being solved before the frame, besides what is found here.
-    bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
+    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen. written: before the
+    frame or update at hand. late: by tips what keeps chains from being solved before the frame, besides what is found
+    here. bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
     armature among them.
     """
 
@@ -163,10 +162,6 @@ class ArmaturePlan:
         self.written, self._updates = _Written(), 0
         self._recalled.clear()
         self.restructured()
-
-    def solve_all(self, places: SceneReader) -> bool:
-        """Solve all chains from the evaluated scene, and write them. False where that cannot be done."""
-        return self._solve(places, range(len(self.chains)), frame_changed=False)
 
     def doubt(self) -> None:
         """What is sampled may have changed."""
@@ -244,7 +239,7 @@ class ArmaturePlan:
         if not places.shows(ob):
             return True
         if ahead is None:
-            return self._solve(places, range(len(self.chains)), True, anew)
+            return self.solve(places, None, True, anew)
         late = []
         if anew or self._frames <= _COMPARED_AT_FIRST:
             late = self._misplaced(ob, places, ahead, ahead.which)
@@ -257,7 +252,7 @@ class ArmaturePlan:
             self._silenced, late = None, range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return not late or self._solve(places, self._with_others(late), True, anew)
+        return not late or self.solve(places, self._with_others(late), True, anew)
 
     def _silence(self, ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves: list[int]) -> bool:
         """See `silence`. What was silent after the frame before is not looked at again: it is after this one."""
@@ -327,7 +322,7 @@ class ArmaturePlan:
         sure = bool(trusted) and self.written.certain
         evaluated = ob.evaluated_get(places.depsgraph)
         late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, early[k], sure)]
-        return not late or self._solve(places, self._with_others(late), frame_changed=False)
+        return not late or self.solve(places, self._with_others(late))
 
     def _holds_early(
         self, places: SceneReader, copy: bpy.types.Object, k: int, early: tuple[Wishes, np.ndarray], sure: bool
@@ -341,10 +336,12 @@ class ArmaturePlan:
             return False
         return sure or is_confirmed(places.armature(self._object), self.chains[k], wishes)
 
-    def _solve(self, places: SceneReader, which: Sequence[int], frame_changed: bool, anew: bool = True) -> bool:
-        """Solve chains from the evaluated scene, with all that are solved together with them, and write them. anew:
-        also those that show already what they ask for. False where one of them cannot be solved so."""
-        ob = self.object
+    def solve(
+        self, places: SceneReader, which: Sequence[int] | None = None, frame_changed: bool = False, anew: bool = True
+    ) -> bool:
+        """Solve chains, None: all, from the evaluated scene, with all that are solved together with them, and write
+        them. anew: also those that show already what they ask for. False where one of them cannot be solved so."""
+        ob, which = self.object, range(len(self.chains)) if which is None else which
         if ob is None:
             return False
         try:

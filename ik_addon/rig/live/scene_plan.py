@@ -115,7 +115,7 @@ class ScenePlan:
     def solve_all(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Solve all chains as the scene is evaluated, and write them. False where that cannot be done."""
         places = SceneReader(depsgraph)
-        return all([armature.solve_all(places) for armature in self.armatures])
+        return all([armature.solve(places) for armature in self.armatures])
 
     # What no longer holds
 

@@ -59,14 +59,13 @@ class LimbModel:
 
     armature, tip, parent: names of the armature object, of the tip and of the root's parent bone ("": none).
     target_bone, pole_bone: of control bones ("": the control is an object).
-    bones: names of its own bones, root first, then of those on its end; own: how many are its own.
-    links: places among `bones` of the first bone of each link; turned: those, and the bones on its end.
-    modes: rotation modes of `bones`. connected: which of them take no location.
-    rest_turns, rest_offsets: (bones, 4), (bones, 3): rest orientation and head in the bone above.
+    bones: names of its own bones, root first, then of those on its end; own: how many are its own. links: places among
+    `bones` of the first bone of each link; turned: those, and the bones on its end. modes: rotation modes of `bones`.
+    connected: which of them take no location. rest_turns, rest_offsets: (bones, 4), (bones, 3): rest orientation and
+    head in the bone above.
     end: (3,), where the chain ends, in the tip's rest space. bend_axis: about which it bends where it is straight, in
     the space of the bone behind the first inner joint. limits: of each link's joint.
-    foot: None if it does not follow the target. rolls: True if it may roll.
-    solver: the name of the one that serves it. reach: see the setting.
+    foot: None if it does not follow the target. rolls: True if it may roll. solver: the name of the one that serves it.
     scaled: the names of the bones that lengthen it, each with 1, and of those on its end that keep their size, with -1.
     keyed_bones: names of the bones whose FK animation sets; keyed_settings: of those of `SAMPLED_SETTINGS`.
     body: the bone that moves what the chain reads, and follows its limbs; None: there is none.

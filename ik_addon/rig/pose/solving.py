@@ -15,7 +15,7 @@ from ..blender.armatures import posed_armatures
 from ..blender.rotations import LOCATION, SCALE, Raw, raw_of
 from ..data.settings import Settings, goal_values
 from ..model.body import body_channels
-from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors, joints
+from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors, growth, joints
 from ..model.limb_model import FkTrack, LimbModel, chain_at, foot_places
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
@@ -401,16 +401,13 @@ class _Armature:
             self.writer.write(body, mode, numbers)
         return posed
 
-    def _factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
-        return factors([self.ob.data.bones[name] for name in names], ratio)
-
     def lengthen(self, names: Sequence[str], ratio: float) -> None:
         """Scale the bones of a chain, root first, and its end bones, so that it is `ratio` as long as in its FK
         pose."""
         if ratio == 1.0 and not self._scaled:
             return
         reader = self.reader
-        for name, factor in self._factors(names, ratio).items():
+        for name, factor in factors([self.ob.data.bones[name] for name in names], ratio).items():
             fk = reader.fk.scale(name)
             before = reader.scale_of(self._bones[name]) if name in names else Vector(fk)
             scale = before * factor
@@ -433,7 +430,8 @@ class _Armature:
         of_chains = order.turned_by(name_full).items()
         turned = {name for tip, own in of_chains if ChainName(name_full, tip) not in order.circular for name in own}
         turned |= {name for name in bodies if len(body_channels(tips[name])) > 1}
-        own = {SCALE: {name for names in stretching for name in self._factors(names, 1.0)}, LOCATION: bodies}
+        sized = (growth([self.ob.data.bones[name] for name in names]) for names in stretching)
+        own = {SCALE: {name for each in sized for name in each}, LOCATION: bodies}
         released = [(name, mode) for name, mode in self._shown if name not in own.get(mode, turned)]
         for channel in released:
             self._give_back(*channel)

@@ -6,7 +6,6 @@ All give arrays whose first axis is the frame, with one row where nothing moves.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
 
 import bpy
 import numpy as np
@@ -17,6 +16,7 @@ from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
 from ..blender.dependencies import shares_of
 from ..blender.rotations import LOCATION, SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
+from ..blender.sampling import Sampler
 from ..data.relation import place_of
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings, settings_of
 from ..model.body import BodyModel
@@ -27,24 +27,13 @@ from .solving import PlannedChain
 from .track_solving import BodyTrack, GoalTrack, Reading, shifts_over
 
 
-class Source(Protocol):
-    """worlds: the world matrices (n, 4, 4) of an object. poses: the pose matrices (n, 4, 4) of a bone, in armature
-    space. channel: the numbers (n, width) of a property of an original object; still: those that it holds."""
-
-    def worlds(self, ob: bpy.types.Object) -> np.ndarray: ...
-
-    def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray: ...
-
-    def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray: ...
-
-
 class SeenPlaces:
-    """Where what chains read was at each frame that was evaluated; to be asked once all were seen.
+    """Where what chains read was at each frame that was evaluated, asked like a Sampler once all were seen.
 
-    chains: the models, each with its original armature object. channels: the source of what F-Curves set.
+    chains: the models, each with its original armature object. channels: what samples what F-Curves set.
     """
 
-    def __init__(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]], channels: Source) -> None:
+    def __init__(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]], channels: Sampler) -> None:
         self._channels = channels
         self._worlds: dict[bpy.types.Object, list[Matrix]] = {}
         self._poses: dict[tuple[bpy.types.Object, str], list[Matrix]] = {}
@@ -87,7 +76,7 @@ class TrackReader:
     together.
     """
 
-    def __init__(self, source: Source, count: int) -> None:
+    def __init__(self, source: Sampler | SeenPlaces, count: int) -> None:
         self._source = source
         self._count = count
         self._carried: dict[tuple[str, str], _Carried] = {}

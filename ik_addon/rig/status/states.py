@@ -2,7 +2,7 @@
 
 Also what may move a chain after it was solved, and knees that point backward."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -307,7 +307,11 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool)
     for chain, names in chains.items():
         ob, own = armature_named(chain.armature), set(names)
         if chain.armature not in constraints:
-            constraints[chain.armature] = [*_constraints(ob, with_idle)]
+            pairs = ((bone, each) for bone, each in constraints_of(ob) if isinstance(bone, bpy.types.PoseBone))
+            acting = [(bone, each) for bone, each in pairs if not is_tie(each)]
+            animated = set(animated_paths(ob)) if acting else set()
+            acting = [pair for pair in acting if with_idle or may_act(pair[1], animated)]
+            constraints[chain.armature] = acting
         if (
             any(bone.name in own or own & taken_by(each, bone) for bone, each in constraints[chain.armature])
             or any(True for name in names for _ in placing_drivers(ob, name, turned=True))
@@ -315,15 +319,6 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool)
         ):
             found.add(chain)
     return found
-
-
-def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """The constraints of an armature object's bones that act, or may at another frame."""
-    found = [
-        (own, each) for own, each in constraints_of(ob) if isinstance(own, bpy.types.PoseBone) and not is_tie(each)
-    ]
-    animated = set(animated_paths(ob)) if found else set()
-    yield from (each for each in found if with_idle or may_act(each[1], animated))
 
 
 def _follows(tip: bpy.types.PoseBone, root: str, turned: set[tuple[str, str]], known: Known) -> bool:
