@@ -142,7 +142,12 @@ def check(held: Held) -> None:
         if refused(constraint):
             raise held.error(message)
     if constraint.use_rotation:
-        _check_end(held)
+        parent = tip.parent
+        if parent is None or constraint.chain_count == 1:
+            raise held.error(messages.IK_TURNS_ONE_BONE)
+        apart = (tip.bone.head_local - parent.bone.tail_local).length
+        if end_bone(parent) != tip or apart > _APART * parent.bone.length:
+            raise held.error(messages.IK_NOT_ON_END, parent=parent.name)
     _check_unshared(held)
     _check_animation(held)
 
@@ -158,15 +163,6 @@ _REFUSALS: dict[Message, Callable[[bpy.types.Constraint], bool]] = {
     messages.IK_SPACE: lambda ik: ik.target_space != "WORLD",
 }
 """What no chain can do."""
-
-
-def _check_end(held: Held) -> None:
-    """Raise ChainError where a bone that follows its target's rotation is not on the end of a chain."""
-    tip, parent = held.tip, held.tip.parent
-    if parent is None or held.constraint.chain_count == 1:
-        raise held.error(messages.IK_TURNS_ONE_BONE)
-    if end_bone(parent) != tip or (tip.bone.head_local - parent.bone.tail_local).length > _APART * parent.bone.length:
-        raise held.error(messages.IK_NOT_ON_END, parent=parent.name)
 
 
 def _check_unshared(held: Held) -> None:

@@ -50,7 +50,13 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
         if not action.is_editable:
             raise ChainError(messages.ACTION_LINKED(action=action.name))
     left_out = list(dict.fromkeys(_left_out(ob)))
-    unseen = [*_sources(ob, clips), *_of_controls(ob, clips, left_out)]
+    # What plays on nothing but what is left out FBX would show on the armature too.
+    own = {partner(control, clip) for control in separate_controls(ob) for clip in clips}
+    own |= {playing_clip(control) for control in left_out}
+    rest = (each for each in bpy.data.objects if each not in left_out)
+    played = {clip.action for clip in (*clips, *map(playing_clip, rest)) if clip is not None}
+    alone = dict.fromkeys(clip.action for clip in own if clip is not None and clip.action not in played)
+    unseen = [*_sources(ob, clips), *(action for action in alone if action.is_editable)]
     with all_or_nothing([ob]):
         copies = {action: live_copy(action) for action in actions}
         report = yield from clips_baked(context, chains, "CURRENT")
@@ -130,18 +136,6 @@ def _take_names(actions: Sequence[bpy.types.Action], unseen: Sequence[bpy.types.
             take_name(action, source)
             called[name] = action.name
     return called
-
-
-def _of_controls(
-    ob: bpy.types.Object, clips: Sequence[Clip], left_out: Sequence[bpy.types.Object]
-) -> list[bpy.types.Action]:
-    """The actions that play on nothing but what is left out: FBX would show them on the armature too."""
-    own = {partner(control, clip) for control in separate_controls(ob) for clip in clips}
-    own |= {playing_clip(control) for control in left_out}
-    rest = [each for each in bpy.data.objects if each not in left_out]
-    played = {clip.action for clip in (*clips, *map(playing_clip, rest)) if clip is not None}
-    actions = dict.fromkeys(clip.action for clip in own if clip is not None)
-    return [action for action in actions if action not in played and action.is_editable]
 
 
 def _left_out(ob: bpy.types.Object) -> Iterator[bpy.types.Object]:

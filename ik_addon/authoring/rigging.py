@@ -35,7 +35,7 @@ from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from .clip_tracks import ClipTracks
 from .control_bones import check_editable_bones, new_bones_taken_back
-from .controls import VISIBLE, Moved, add_chain, bones_stay
+from .controls import VISIBLE, Added, Moved, add_chain, bones_stay
 from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
 from .placing import Control, control_bones, controls_home
@@ -393,7 +393,7 @@ def _rig(
         pole_follows=knee_follows and limb.kind == "LEG",
     )
     if not as_bones:
-        _give_looks(context, tip, limb, (added.target.ob, added.pole.ob))
+        _give_looks(context, tip, limb, added)
     # A foot may be parented to something else, such as the root.
     carried = limb.end and any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive)
     on_foot = bool(limb.end) and not carried
@@ -408,38 +408,25 @@ def _rig(
     return RiggedLimb(limb, added.target, added.pole, on_foot)
 
 
-def _give_looks(
-    context: bpy.types.Context,
-    tip: bpy.types.PoseBone,
-    limb: FoundLimb,
-    empties: tuple[bpy.types.Object, bpy.types.Object],
-) -> None:
+def _give_looks(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: FoundLimb, added: Added) -> None:
     """Name and shape the Empties of a limb, its target and its pole, and bring them to the controls' collection."""
-    ob = tip.id_data
+    ob, target, pole = tip.id_data, added.target.ob, added.pole.ob
     collection = controls_home(ob, context.scene)
     place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""
-    for control, name in zip(empties, _NAMES[limb.kind], strict=True):
+    for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
         control.name = f"{name}{place}{side}"
         for other in control.users_collection:
             other.objects.unlink(control)
         collection.objects.link(control)
-    target, pole = empties
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
-    target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
-
-
-def _sizes(ob: bpy.types.Object, tip: bpy.types.PoseBone, limb: FoundLimb) -> tuple[float, float]:
-    """Half the edge of a limb's target and the radius of its pole target, in world units.
-
-    From joint to joint: an importer may make a bone of any length.
-    """
-    bones = ob.data.bones
+    bones, scale = ob.data.bones, ob.matrix_world.median_scale
+    # From joint to joint: an importer may make a bone of any length.
     joints = [*(bones[name].head_local for name in limb.bones), tip.bone.matrix_local @ end_in_tip(tip)]
     length = sum((b - a).length for a, b in pairwise(joints))
     foot = (bones[limb.toe].head_local - joints[-1]).length if limb.toe else 0.0
-    scale = ob.matrix_world.median_scale
-    return scale * min(max(_FOOT_SIZE * foot, _SMALLEST * length), _LARGEST * length), scale * _KNEE_SIZE * length
+    target.empty_display_size = scale * min(max(_FOOT_SIZE * foot, _SMALLEST * length), _LARGEST * length)
+    pole.empty_display_size = scale * _KNEE_SIZE * length
 
 
 def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: FoundLimb) -> str:

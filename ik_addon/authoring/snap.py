@@ -13,7 +13,7 @@ from ..bake.keys import check_keyable, check_undriven, write_keys
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import driver_at
 from ..rig.blender.armatures import armature_named, tag_pose
-from ..rig.blender.clips import Clip, play, playing_clip
+from ..rig.blender.clips import play, playing_clip
 from ..rig.blender.rotations import Raw, channel_of
 from ..rig.data.control_clips import let_controls_play, partner, partners_made, separate_controls
 from ..rig.data.settings import path_of, set_to, settings_of
@@ -270,8 +270,14 @@ def targets_snapped_in_clips(
         partners_made(mine, named)
         tracks = ClipTracks(ob, named)
         found, _ = yield from clips_made(ob, named, lambda frames: motion_snapped(context, tips, frames, tracks))
-        for control in mine:
-            _play_partner(control, playing_clip(ob))
+        playing = playing_clip(ob)
+        for control in mine if playing else ():
+            own, wanted = playing_clip(control), partner(control, playing)
+            if wanted not in (None, own):
+                if own is not None and own.action.is_editable:
+                    # Without a user it would be lost when the file is saved.
+                    own.action.use_fake_user = True
+                play(control, wanted)
         # As one: the largest misses.
         names = dict.fromkeys(tip for one in found for tip in one.missed)
         missed = {tip: max(one.missed.get(tip, 0.0) for one in found) for tip in names}
@@ -288,17 +294,6 @@ def pose_snapped_in_clips(
     ob, actions = tips[0].id_data, [clip.action for clip in filter(None, clips)]
     with all_or_nothing([ob], keys=True, actions=actions) if actions else nullcontext():
         yield from clips_made(ob, clips, lambda frames: pose_snapped(context, tips, frames), frames)
-
-
-def _play_partner(control: bpy.types.Object, clip: Clip | None) -> None:
-    """Let a control play what belongs to the clip that its armature plays, if anything does."""
-    own, wanted = playing_clip(control), partner(control, clip) if clip else None
-    if wanted in (None, own):
-        return
-    if own is not None and own.action.is_editable:
-        # Without a user it would be lost when the file is saved.
-        own.action.use_fake_user = True
-    play(control, wanted)
 
 
 _INFLUENCE = "analytic_ik_influence"

@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 import bpy
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Quaternion, Vector
 
 from .. import messages
 from ..authoring.adopt import keyed_frames
@@ -71,7 +71,8 @@ def difference(reader: ArmatureReader, tip: str, settings: Settings) -> float:
         for end, raw in zip(posed.limb.ends, posed.rotations[2:], strict=True):
             above = end.posed(quaternion_of(raw, end.mode), above)
             pairs.append((evaluated[end.name].matrix, above))
-        ways += [_apart(a, b) for a, b in pairs]
+        bases = ((a.to_3x3().normalized().col, b.to_3x3().normalized().col) for a, b in pairs)
+        ways += [(x - y).length for a, b in bases for x, y in zip(a, b, strict=True)]
     return max(ways)
 
 
@@ -80,10 +81,6 @@ def native_values(tip: bpy.types.PoseBone) -> Settings:
     settings = replace(settings_of(tip), **{name: value_of(tip, name) for name in native_settings(tip)})
     # Off, its bones have their FK pose.
     return replace(settings, influence=0.0) if "enabled" in native_settings(tip) and not settings.enabled else settings
-
-
-def _apart(a: Matrix, b: Matrix) -> float:
-    return max((x - y).length for x, y in zip(a.to_3x3().normalized().col, b.to_3x3().normalized().col, strict=True))
 
 
 Seen = tuple[Wiring, bpy.types.Depsgraph, Settings | None]

@@ -40,13 +40,11 @@ class BendFrame:
 class Start:
     """What depends on a chain's starting pose alone, and so is the same for all its goals.
 
-    frame: its bend frame. end: from root to end. noise: distance from the root below which float32 has no
-    direction. reach: nearest and farthest distance that the links k, k+1, … reach. unturned: the rotation from the
-    frame to the coordinate axes.
-
-    Of two links alone: unrolled: for each the rotation to the coordinate axes from its direction and the frame's
-    normal. pair: the distance from which on float32 has a direction and the links a triangle, the nearest and the
-    farthest reach, and the difference of the squared lengths; empty for other chains, and with joint limits.
+    frame: its bend frame. end: from root to end. noise: distance from the root below which float32 has no direction.
+    reach: nearest and farthest distance that the links k, k+1, … reach. unturned: the rotation from the frame to the
+    coordinate axes. Of two links alone: unrolled: for each the rotation to the coordinate axes from its direction and
+    the frame's normal. pair: the distance from which on float32 has a direction and the links a triangle, the nearest
+    and the farthest reach, and the difference of the squared lengths; empty for other chains, and with joint limits.
     """
 
     frame: BendFrame
@@ -232,9 +230,8 @@ def outcome_at(distance: float, near: float, far: float) -> Outcome:
 def eased(distance: float, length: float, softness: float) -> float:
     """The distance at which a soft chain of `length` holds its end when the target is at `distance`.
 
-    Exact up to (1 - softness) * length. From there an exponential with the same slope at its start rises
-    towards `length` and never passes it, so that the last bend opens at a bounded speed instead of
-    snapping straight. softness 0 changes nothing.
+    Exact up to (1 - softness) * length. From there an exponential with the same slope at its start rises towards
+    `length` and never passes it, so that the last bend does not snap straight. softness 0 changes nothing.
     """
     span = softness * length
     beyond = distance - (length - span)
@@ -258,9 +255,8 @@ def uneased(held: float, length: float, softness: float) -> float:
 def stretch(distance: float, held: float, length: float, stretch_max: float) -> float:
     """The ratio by which a chain of `length` lengthens so that its end arrives at a target at `distance`.
 
-    held: where the unstretched chain holds its end (`eased`). Without softness the chain becomes as long as the
-    distance; with it the lengthening sets in where the easing does, so the end arrives all the same and the last bend
-    still opens slowly. At most `stretch_max`.
+    held: where the unstretched chain holds its end (`eased`): where softness sets in, so does the lengthening, and the
+    end arrives all the same. At most `stretch_max`.
     """
     held = min(held, length)
     return min(distance / held, stretch_max) if distance > held > 0.0 else 1.0

@@ -228,7 +228,10 @@ def _unturned(chain: Chain, joints: ConeJoints, start: Start) -> list[Quaternion
     """For each link the rotation that straightens the chain from its starting pose up to it, by the shortest bends, and
     takes its first link and its normal to the coordinate axes; kept with the joints."""
     before = chain.directions[0]
-    found = [start.unturned if before == start.frame.along else _unrolled(before, start.frame.normal)]
+    found = [start.unturned]
+    if before != start.frame.along:
+        across = _across(start.frame.normal, before)
+        found = [rotation_to(before, across, before.cross(across)).inverted()]
     for along in chain.directions[1:]:
         if along == before:
             found.append(found[-1])
@@ -239,12 +242,6 @@ def _unturned(chain: Chain, joints: ConeJoints, start: Start) -> list[Quaternion
         before = along
     joints.unturned = found
     return found
-
-
-def _unrolled(along: Vector, normal: Vector) -> Quaternion:
-    """The rotation to the coordinate axes from a link and the part of a normal across it."""
-    across = _across(normal, along)
-    return rotation_to(along, across, along.cross(across)).inverted()
 
 
 def _across(normal: Vector, along: Vector) -> Vector:
@@ -429,20 +426,15 @@ def _strays(joint: Joint, turn: Quaternion) -> float:
     return 2.0 * hypot(apart.x, apart.y, apart.z)
 
 
-def _turns(joint: Joint) -> bool:
-    """Whether a joint is a hinge that can turn."""
-    return isinstance(joint, HingeJoint) and joint.highest - joint.lowest > _LEGAL
-
-
 def _hinge_normal(joints: Sequence[Joint], normal: Vector) -> Vector:
     """The normal of the bend plane: the first hinge's axis, towards the larger side of its range; else `normal`.
 
     A hinge that is locked altogether does not count. The sides are those of its straightest pose, which is not its zero
     where the chain is bent there.
     """
-    pairs = pairwise(joints)
-    before, hinge = next((pair for pair in pairs if _turns(pair[1])), (None, None))
-    if hinge is None:
+    pairs = ((before, own) for before, own in pairwise(joints) if isinstance(own, HingeJoint))
+    before, hinge = next((pair for pair in pairs if pair[1].highest - pair[1].lowest > _LEGAL), (None, None))
+    if before is None or hinge is None:
         return normal
     middle = (hinge.lowest + hinge.highest) / 2.0
     straight = cosine_wave(hinge.zero, hinge.axis, before.zero)[2]

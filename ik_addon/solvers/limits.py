@@ -172,7 +172,6 @@ class BallJoint:
         return turn if legal == (a, b, twist) else self.turned(legal)
 
     def between(self, first: Quaternion, second: Quaternion, part: float) -> Quaternion:
-        """The turn at `part` of the way between two legal ones; legal too."""
         a, b = self.numbers(first), self.numbers(second)
         twist = a[2] + part * wrapped(b[2] - a[2]) if self.twist is None else a[2] + part * (b[2] - a[2])
         turn = self.turned((a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, twist))
@@ -198,7 +197,6 @@ class BallJoint:
         return bool(self.barred(turn, AT_LIMIT))
 
     def barred(self, turn: Quaternion, edge: float = _EDGE) -> list[Vector]:
-        """The axes, in the zero pose, about which the link may turn no further, by the right-hand rule."""
         if self.free:
             return []
         axes = []

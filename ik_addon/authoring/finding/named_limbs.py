@@ -8,7 +8,7 @@ from math import radians
 from mathutils import Vector
 
 from ... import messages
-from .names import LEAVES, BoneName
+from .names import LEAVES
 from .stance import (
     IN_LINE,
     ON_TOES,
@@ -317,7 +317,10 @@ def _climb(tip: _Tip) -> tuple[LimbCandidate, str]:
     # A twist bone is a part of a limb only behind the bone that it is split from.
     while line and line[0].said.is_twist:
         del line[0], parts[0]
-    place = _place([bone.said for bone in line]) if name.kind == "LEG" else ""
+    said = [bone.said for bone in line] if name.kind == "LEG" else []
+    # A horse's forefoot is parented to its forearm.
+    on_arm = any(each.kind == "ARM" for each in said)
+    place = "FRONT" if on_arm else next((each.place for each in said if each.place), "")
     segments |= _numbered_segments(line, segments, tip)
     limb = LimbCandidate(
         name.kind,
@@ -366,13 +369,6 @@ def _numbered_segments(line: Sequence[BodyBone], segments: set[str], tip: _Tip) 
         and bend(*joints[k : k + 3]) < IN_LINE
     }
     return split if is_known and len(line) - len(segments) - len(split) >= 2 else set()
-
-
-def _place(leg: Sequence[BoneName]) -> str:
-    # A horse's forefoot is parented to its forearm.
-    if any(name.kind == "ARM" for name in leg):
-        return "FRONT"
-    return next((name.place for name in leg if name.place), "")
 
 
 # All together

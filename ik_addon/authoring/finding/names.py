@@ -214,7 +214,10 @@ def read_names(names: Iterable[str], carriers: Container[str] = ()) -> dict[str,
     spoken = "\n".join(by_name.values()).lower()
     told = (language for language, legs in _leg_words().items() if any(word in spoken for word in legs))
     known = _vocabulary((ENGLISH, *told))
-    words = {name: _words(own, known) for name, own in by_name.items()}
+    words = {
+        name: [part for word in _WORD.findall(own) for part in _unglued(word.lower(), known)]
+        for name, own in by_name.items()
+    }
     counts = Counter(word for own in words.values() for word in set(own))
     many = max(_FEW, _COMMON * len(words))
     prefixes = {word for word, count in counts.items() if count >= many and word not in known.parts}
@@ -278,10 +281,6 @@ def _place(words: list[str], known: Vocabulary) -> str:
     place = next((known.places[word] for word in words if word in known.places), "")
     middle = "MID" if not _MIDDLE.isdisjoint(words) else ""
     return "_".join(filter(None, (middle, place)))
-
-
-def _words(name: str, known: Vocabulary) -> list[str]:
-    return [part for word in _WORD.findall(name) for part in _unglued(word.lower(), known)]
 
 
 _SINGLE = _TWISTS | {word for word in _HELPERS | LEAVES if len(word) > 1} | _MIDDLE
