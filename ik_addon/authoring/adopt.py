@@ -224,33 +224,21 @@ def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> Adoption:
             left.append(error)
     if left and not plans:
         raise left[0]
-    obs = [plan.held.tip.id_data for plan in plans]
+    obs, adopted = [plan.held.tip.id_data for plan in plans], []
     with all_or_nothing(obs, actions=actions_of(*obs)):
-        return _carried_out(context, plans, left)
-
-
-def _carried_out(context: bpy.types.Context, plans: Sequence[_Plan], left: Sequence[ChainError]) -> Adoption:
-    """Let the chains take the places of their constraints, and compare what that shows."""
-    before = [_places(context, plan) for plan in plans]
-    elsewhere = _at_keyed_frames(context, plans)
-    for plan in plans:
-        _carry_out(plan)
-    context.view_layer.update()
-    frame = context.scene.frame_current
-    moved = [difference(was, _places(context, plan), frame) for plan, was in zip(plans, before, strict=True)]
-    return Adoption(
-        tuple(_adopted(plan, [now, *then]) for plan, now, then in zip(plans, moved, elsewhere, strict=True)),
-        tuple(map(str, left)),
-        tuple(plan.limb.tip for plan in plans if plan.limb.settings.reach == "STRETCH"),
-    )
-
-
-def _adopted(plan: _Plan, found: Sequence[Difference]) -> Adopted:
-    """What became of a constraint. found: at the current frame, and at others."""
-    limb, most = plan.limb, max(found)
-    moved, turned = most.distance / limb.chain.length, max(each.turned for each in found)
-    distance = most.distance * limb.world.median_scale
-    return Adopted(limb.tip, plan.held.constraint.name, moved, distance, turned, most.frame, _because(plan))
+        before = [_places(context, plan) for plan in plans]
+        elsewhere = _at_keyed_frames(context, plans)
+        for plan in plans:
+            _carry_out(plan)
+        context.view_layer.update()
+        for plan, was, then in zip(plans, before, elsewhere, strict=True):
+            found = [difference(was, _places(context, plan), context.scene.frame_current), *then]
+            limb, most, turned = plan.limb, max(found), max(each.turned for each in found)
+            moved, distance = most.distance / limb.chain.length, most.distance * limb.world.median_scale
+            name = plan.held.constraint.name
+            adopted.append(Adopted(limb.tip, name, moved, distance, turned, most.frame, _because(plan)))
+        stretching = tuple(plan.limb.tip for plan in plans if plan.limb.settings.reach == "STRETCH")
+        return Adoption(tuple(adopted), tuple(map(str, left)), stretching)
 
 
 # The chain of a constraint
@@ -315,7 +303,6 @@ def _visual(context: bpy.types.Context, held: Held, limb: Limb) -> list[Quaterni
 
 
 def _poses(depsgraph: bpy.types.Depsgraph, held: Held, limb: Limb) -> list[Matrix]:
-    """The pose matrices of a limb's bones as evaluated."""
     bones = held.tip.id_data.evaluated_get(depsgraph).pose.bones
     return [bones[reading.name].matrix.copy() for reading in limb.bones]
 
@@ -447,7 +434,6 @@ def _at_frame(depsgraph: bpy.types.Depsgraph, plan: _Plan, frame: int) -> Iterat
 
 
 def _places_of(limb: Limb, poses: Sequence[Matrix]) -> Places:
-    """A limb's bones with these pose matrices."""
     return {reading.name: place(pose, reading.bone.length) for reading, pose in zip(limb.bones, poses, strict=True)}
 
 

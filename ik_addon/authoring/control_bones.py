@@ -299,7 +299,9 @@ def make_control_bones(
     carrier = ob.data.bones[limb.bones[0]].parent
     follows = pole_follows and carrier is not None and target_armature is not None
     if pole_armature is not None:
-        wanted.append(_pole(links, chain, names[1], "" if follows else parent, pole_armature))
+        rest, posed = (_matrix(Quaternion(), at) for at in (_rest_pole(links, pole_armature), pole_armature))
+        size, above = _POLE_SIZE * chain.length, "" if follows else parent
+        wanted.append(_Wanted(names[1], rest, posed, size, above, "SPHERE", (size,) * 3, False, Vector()))
     if not wanted:
         return None, None
     carrier_name = carrier.name if follows else ""
@@ -344,13 +346,6 @@ def _target(
     if sole:
         return _Wanted(name, rest, posed, sole.length, parent, "FOOT", (*sole.half, 1.0), True, sole.center)
     return _Wanted(name, rest, posed, size, parent, "SPHERE", (size,) * 3, True, Vector(), own)
-
-
-def _pole(links: Sequence[BoneReading], chain: Chain, name: str, parent: str, at_armature: Vector) -> _Wanted:
-    rest, size, turned = _rest_pole(links, at_armature), _POLE_SIZE * chain.length, Quaternion()
-    return _Wanted(
-        name, _matrix(turned, rest), _matrix(turned, at_armature), size, parent, "SPHERE", (size,) * 3, False, Vector()
-    )
 
 
 def _rest_pole(links: Sequence[BoneReading], at_armature: Vector) -> Vector:
@@ -401,7 +396,6 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wa
 
 
 def _placed(context: bpy.types.Context, wanted: Sequence[_Wanted], controls: Sequence[Control], length: float) -> None:
-    """Pose new control bones to where they are wanted."""
     for control in controls:
         control.owner.matrix_basis = Matrix()
     scene = SceneReader(context.evaluated_depsgraph_get())

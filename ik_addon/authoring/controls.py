@@ -188,7 +188,9 @@ def add_chain(
         target, pole = target or made[0], pole or made[1]
         # An earlier chain may have left a swivel or a target's bone here.
         settings.clear_settings(tip)
-        set_controls(tip, target, pole)
+        tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
+        if pole is not None:
+            tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
         tip.analytic_ik_chain_count, tip.analytic_ik_solver = chain_count, solver
         tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end
         tip.analytic_ik_least_motion = len(bones) > 2
@@ -263,13 +265,6 @@ def shown_pose(tip: bpy.types.PoseBone, turned: Iterable[str]) -> dict[Channel, 
     own = factors([bone.bone for bone in (known_bones(tip) or [tip])], ratio) if ratio != 1.0 else {}
     scales = {(name, SCALE): tuple(factor * each for each in fk_scale(name)) for name, factor in own.items()}
     return found | scales
-
-
-def set_controls(tip: bpy.types.PoseBone, target: Control, pole: Control | None) -> None:
-    """Let a chain have these controls."""
-    tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
-    if pole is not None:
-        tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
 
 
 def controls_of(tip: bpy.types.PoseBone) -> list[Control]:

@@ -339,7 +339,8 @@ def controls_in(
         goal, length, off = _fk_goal(reading, scales, parts)
         turns = multiply(turns_in(world), goal.goal.orientations) if target.turns else None
         for control, places, own in ((target, goal.goal.targets, turns), (pole, goal.goal.poles, None)):
-            rows = channels_over(control, _in_world(world, places), own, sampler, _rotation(control), parts)
+            near = raw_values(control.owner, control.modes[-1])
+            rows = channels_over(control, _in_world(world, places), own, sampler, near, parts)
             if rows is None:
                 return None
             for part, tracks in zip(parts, found, strict=True):
@@ -383,10 +384,6 @@ def _slopes(control: Control, places: np.ndarray, midway: np.ndarray, sampler: S
 
 def _row(k: int, rows: np.ndarray) -> int:
     return k if len(rows) > 1 else 0
-
-
-def _rotation(control: Control) -> Raw:
-    return raw_values(control.owner, control.modes[-1])
 
 
 def is_carried(control: Control, placed: set[Control]) -> bool:

@@ -53,7 +53,6 @@ def remove_animation(ob: bpy.types.Object, path: str) -> None:
 
 
 def _copy_curve(curve: bpy.types.FCurve, copy: bpy.types.FCurve) -> None:
-    """Copy all that a curve plays."""
     copy.group = curve.group
     set_keys(copy, keys_of(curve))
     for modifier in curve.modifiers:

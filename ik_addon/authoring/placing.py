@@ -100,7 +100,6 @@ class Control:
 
     @property
     def name(self) -> str:
-        """The name of the bone, else of the object."""
         return self.bone or self.ob.name
 
     @property
@@ -121,7 +120,6 @@ class Control:
 
     @property
     def shown(self) -> str:
-        """Its name in a sentence."""
         return control_words(self.ob, self.bone)
 
 
@@ -301,7 +299,6 @@ class LiveLock:
 
     @property
     def influence_path(self) -> str:
-        """The data path of its influence."""
         return f"{self.constraint.path_from_id()}.influence"
 
 

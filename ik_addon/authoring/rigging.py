@@ -166,7 +166,6 @@ class RoughClip:
 
     @property
     def warning(self) -> str:
-        """The same as a sentence."""
         if self.name:
             return messages.CLIP_MISSED(clip=self.name, bone=self.bone, distance=self.distance)
         return messages.MOTION_MISSED(bone=self.bone, distance=self.distance)

@@ -117,12 +117,7 @@ def poles_snapped(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]
     _keep([*controls], {pole: samples[pole] for _, pole in controls.values()}, frames, done.slopes)
 
 
-def _keep(
-    tips: Sequence[bpy.types.PoseBone],
-    samples: Samples,
-    frames: range | None,
-    slopes: Slopes,
-) -> None:
+def _keep(tips: Sequence[bpy.types.PoseBone], samples: Samples, frames: range | None, slopes: Slopes) -> None:
     """Key controls where they were put; without frames they are there."""
     for ob in dict.fromkeys(tip.id_data for tip in tips):
         if frames is not None:

@@ -96,13 +96,7 @@ def baked(
 bake = at_once(baked)
 
 
-def _write(
-    motions: dict[ChainName, Motion],
-    frames: range,
-    action: str,
-    after: str,
-    tolerance: float,
-) -> None:
+def _write(motions: dict[ChainName, Motion], frames: range, action: str, after: str, tolerance: float) -> None:
     for ob, chains in by_armature(motions).items():
         own = {chain: motions[chain] for chain in chains}
         scales = _scales(ob, own)

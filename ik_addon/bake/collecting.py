@@ -258,7 +258,6 @@ def _confirmed(
 
 
 def _compared(frames: range) -> list[int]:
-    """The rows of frames at which what was sampled is compared."""
     return sorted({0, len(frames) // 2, len(frames) - 1})
 
 

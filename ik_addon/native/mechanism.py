@@ -97,6 +97,8 @@ class Mechanism:
             stack.active = active
         if first:
             stack.move(len(stack) - 1, 0)
+        if kind == "COPY_ROTATION":
+            self._copies.append((self.pose(bone), constraint))
         self.constraints += 1
         return constraint
 
@@ -112,19 +114,13 @@ class Mechanism:
         constraint = self.constrain(bone, kind, **where, **values)
         constraint.name = FOLLOWERS[role]
         self.followers.append((constraint, role))
-        if kind == "COPY_ROTATION":
-            self._copies.append((self.pose(bone), constraint))
 
     def copy(
         self, bone: str, source: str, kind: str, space: str = "POSE", what: str = "", first: bool = False, **values
     ):
         """A constraint by which a bone copies a helper, or a helper another bone."""
-        constraint = self.constrain(
-            bone, kind, what, first, target=self.ob, subtarget=source, owner_space=space, target_space=space, **values
-        )
-        if kind == "COPY_ROTATION":
-            self._copies.append((self.pose(bone), constraint))
-        return constraint
+        where = {"target": self.ob, "subtarget": source, "owner_space": space, "target_space": space}
+        return self.constrain(bone, kind, what, first, **where, **values)
 
     def choose_orders(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Let each Copy Rotation work in the order of Euler angles whose middle angle is smallest just now.

@@ -368,8 +368,7 @@ def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) ->
     mechanism = Mechanism(shape.ob, key, shape.tip, shape.root_parent, _SIZE * shape.length, others)
     standing = lay_foot(mechanism, shape, uses) if shape.foot else None
     aim = lay_aim(mechanism, shape, uses)
-    pair = len(shape.links) == 2
-    links = lay_pair(mechanism, shape, uses, aim) if pair else lay_links(mechanism, shape, uses, aim)
+    links = (lay_pair if len(shape.links) == 2 else lay_links)(mechanism, shape, uses, aim)
     return Wiring(mechanism, shape, uses, aim, standing, links)
 
 

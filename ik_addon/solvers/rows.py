@@ -120,9 +120,8 @@ class SolvedRows:
     """Solved rows of m chains of k links.
 
     turns: array (m, n, k, 4), how each link turned from its starting pose, root first, in the chain's space: unit
-    quaternions w, x, y, z of either sign.
-    outcomes: array (m, n), of `Outcome`.
-    stretches: array (m, n), the ratios by which the chains are longer than they start.
+    quaternions w, x, y, z of either sign. outcomes: array (m, n), of `Outcome`. stretches: array (m, n), the ratios by
+    which the chains are longer than they start.
     """
 
     turns: np.ndarray

@@ -341,17 +341,9 @@ def limbs_of_body(
 
 def _found(limb: LimbCandidate) -> FoundLimb:
     heel = heel_of(limb.end) if limb.end else None
-    return FoundLimb(
-        limb.kind,
-        limb.side,
-        limb.place,
-        tuple(bone.name for bone in limb.bones),
-        limb.end.name if limb.end else "",
-        limb.toe.name if limb.toe else "",
-        heel.name if heel else "",
-        tuple(bone.name for bone in limb.segments),
-        limb.rides and limb.end is not None,
-    )
+    bones, segments = (tuple(bone.name for bone in own) for own in (limb.bones, limb.segments))
+    end, toe, heel = (bone.name if bone else "" for bone in (limb.end, limb.toe, heel))
+    return FoundLimb(limb.kind, limb.side, limb.place, bones, end, toe, heel, segments, limb.rides and bool(end))
 
 
 def _order(limb: FoundLimb) -> tuple:

@@ -143,7 +143,6 @@ def _why_incomplete(limb: LimbCandidate, lacks: str) -> str:
 
 
 def _tips(bones: Sequence[BodyBone]) -> list[_Tip]:
-    """The last bones of all limbs, each with its foot."""
     feet: dict[str, list[BodyBone]] = {}
     loose: list[tuple[int, BodyBone]] = []
     for bone in bones:

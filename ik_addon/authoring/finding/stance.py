@@ -37,7 +37,6 @@ class BodyBone:
 
     @property
     def length(self) -> float:
-        """From head to tail."""
         return (self.tail - self.head).length
 
     @property

@@ -97,11 +97,8 @@ def carriers(ob: bpy.types.Object, bone_name: str = "") -> Iterator[tuple[bpy.ty
 
 
 class Mover(NamedTuple):
-    """A constraint that moves a bone after its chain was solved.
-
-    bone: name of the moved bone.
-    owner: the bone that has the constraint: the moved one, or one below it.
-    """
+    """A constraint that moves a bone, of this name, after its chain was solved. owner: the bone that has the
+    constraint: the moved one, or one below it."""
 
     bone: str
     owner: bpy.types.PoseBone

@@ -233,10 +233,8 @@ def not_simple(ob: bpy.types.Object, bone_name: str = "") -> str:
 
 
 class Judge:
-    """Says `not_simple` of many objects and bones, and reads the animation of each object once.
-
-    For one call: it holds Blender's data.
-    """
+    """Says `not_simple` of many objects and bones, and reads the animation of each object once; for one call, as it
+    holds Blender's data."""
 
     def __init__(self) -> None:
         self._objects: dict[bpy.types.Object, str] = {}

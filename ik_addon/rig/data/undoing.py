@@ -118,8 +118,6 @@ def all_or_nothing(
 
 
 class _Before:
-    """What one object holds."""
-
     def __init__(self, ob: bpy.types.Object) -> None:
         self._own = _values(ob, _OF_OBJECT)
         self._has_controls = ob.is_property_set(_CONTROLS)
@@ -335,7 +333,6 @@ def _bags(action: bpy.types.Action) -> dict[int, "bpy.types.ActionChannelbag"]:
 
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:
-    """Let an action's copy take its place and its name."""
     name, file_memory.taken_over[copy.session_uid] = action.name, _uid(action)
     action.user_remap(copy)
     bpy.data.actions.remove(action)
