@@ -20,7 +20,7 @@ from ..rig.data.settings import path_of, set_to, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live.state import unseen
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.limb import Limb, chain_bones, fk_joints, joints
+from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, KnownOrders
 from ..rig.pose.posing import write_fk
 from ..rig.pose.solving import solve_limb
@@ -235,7 +235,7 @@ snap_pose = at_once(pose_snapped)
 
 def _missed(limb: Limb, goal: Limb) -> float:
     """The largest way of a joint from the FK pose to the solved one, in chain lengths."""
-    solved = joints(goal.bones, solve_limb(goal).poses_armature)
+    solved = goal.joints(solve_limb(goal).poses_armature)
     return max((a - b).length for a, b in zip(solved, fk_joints(limb.bones), strict=True)) / limb.chain.length
 
 

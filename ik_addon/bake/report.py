@@ -14,7 +14,6 @@ from .. import messages
 from ..rig.blender.armatures import armature_named
 from ..rig.blender.file_memory import last, remember
 from ..rig.blender.rotations import quaternion_of, rotation_in
-from ..rig.model.limb import joints
 from ..rig.model.limb_model import joints_of
 from ..rig.pose.solving import PosedLimb
 from ..rig.pose.track_solving import PoseTrack, Reading
@@ -56,7 +55,7 @@ def course_at(frame: int, posed: PosedLimb, error_world: float) -> Course:
     """A chain that was read and solved at one frame. error_world: as Blender shows it."""
     limb, settings = posed.limb, posed.limb.settings
     turn = rotation_in(limb.parent_pose).conjugated() if limb.parent_pose else Quaternion()
-    points = joints(limb.bones, posed.poses_armature)
+    points = limb.joints(posed.poses_armature)
     root, pole = points[0], limb.pole_armature
     rotations = zip(posed.rotations, limb.turned, strict=True)
     rows = (

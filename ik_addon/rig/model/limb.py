@@ -187,6 +187,10 @@ class Limb:
     def root_armature(self) -> Vector:
         return self.bones[0].pose_armature.to_translation()
 
+    def joints(self, poses_armature: Sequence[Matrix]) -> list[Vector]:
+        """Joints for pose matrices of the chain's links, in armature space, root first."""
+        return joints(self.bones, poses_armature)
+
     def end_of(self, poses_armature: Sequence[Matrix]) -> Vector:
         """Where the chain ends for pose matrices of its links, in armature space."""
         return self.bones[-1].end_of(poses_armature[-1])

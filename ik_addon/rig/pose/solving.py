@@ -15,7 +15,7 @@ from ..blender.armatures import posed_armatures
 from ..blender.rotations import LOCATION, SCALE, Raw, raw_of
 from ..data.settings import Settings, goal_values
 from ..model.body import body_channels
-from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors, growth, joints
+from ..model.limb import INHERITING, NO_LENGTH, Limb, Wishes, chain_of, factors, growth
 from ..model.limb_model import FkTrack, LimbModel, chain_at, foot_places
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .following import PosedBody, follow_limbs
@@ -201,7 +201,7 @@ def _solved_by_matrices(limb: Limb) -> tuple[Solution, list[Matrix], list[Quater
         hinge = -solution.normal if goal.flip else solution.normal
         pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
         goal = replace(goal, pole=pole, swivel=0.0, flip=False)
-        points = [point - root for point in joints(limb.bones, poses)]
+        points = [point - root for point in limb.joints(poses)]
         chain = chain_of(limb.bones, points, poses, local_rotations, limb.parent_pose, hinge)
     assert found is not None
     return found
