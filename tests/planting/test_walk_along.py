@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.paths import passed, steps_off
 from ik_addon.planting.feet import along_path as along_module
 from ik_addon.planting.feet.along_path import along_path, brought
 from ik_addon.planting.feet.anchors import anchors_of
@@ -16,14 +17,14 @@ from ik_addon.planting.feet.curves import slope
 from ik_addon.planting.feet.judging import with_plan
 from ik_addon.planting.feet.measures import measured, unexpected
 from ik_addon.planting.feet.options import PAW, SLOPE_TIME, Options
-from ik_addon.planting.feet.path import path_of
+from ik_addon.planting.feet.path import GroundPath, path_of
 from ik_addon.planting.feet.planning import body_shifts, plan
 from ik_addon.planting.feet.reaching import unfolded
 from ik_addon.planting.feet.spine import Spine, moved
 from ik_addon.planting.feet.swinging import calmed
 from ik_addon.planting.feet.walk import Walk
 
-from .clips import STRIDE, scaled, walk
+from .clips import scaled, walk
 from .laws import assert_lawful
 
 ROUND = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -66,14 +67,27 @@ def test_feet_stand_and_reach_on_a_path(curve, stride, legs):
     assert len(planned.locks) == len(own.anchors.locks)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("stride", [0.7, 1.0, 1.3])
-def test_steps_are_as_long_as_the_stride_says(stride):
-    clip, truth = walk(seconds=8.0)
-    _, _, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=stride))
-    for leg in range(2):
-        flats = [lock.place[:2] for lock in planned.locks if lock.leg == leg and lock.point == 1]
-        steps = np.linalg.norm(np.diff(flats, axis=0), axis=1)
-        assert np.abs(steps / (stride * STRIDE) - 1.0).max() < 0.01
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("legs", [2, 4])
+def test_steps_are_as_long_as_the_stride_says(curve, stride, legs):
+    clip, truth = walk(seconds=8.0, legs=legs)
+    own, options, is_closed = walk_of(clip, truth), Options(path_stride=stride), curve == "square"
+    _, _, planned = on_path(clip, truth, CURVES[curve], options, is_closed)
+    along = along_path(own, path_of(CURVES[curve], is_closed, 0.02, own.stride * stride), None, options)
+    off = steps_off(own, along, plan(clip, OPTIONS, truth, sole=own.sole), planned)
+    assert len(off) > 6 * legs and off.max() < 0.01
+
+
+def test_a_body_that_turns_on_its_way_passes_its_feet_when_it_does():
+    rows = np.linspace(0.0, np.pi, 300)
+    places = np.stack((np.sin(rows), 1.0 - np.cos(rows)), axis=1)
+    path = GroundPath(2.0 * np.vstack((places, (0.0, 4.0) - places[-2::-1])), np.append(rows, rows[-2::-1]), 0.02)
+    ways, feet = np.arange(1.0, 11.0), np.array((0.6, 0.2))
+    here, headings = path.at(ways)
+    feet = here + applied(turns_by(headings[:, None] * UP)[:, :2, :2], feet)
+    assert np.abs(passed(path, feet, 0.6, ways + 0.1) - ways).max() < 1e-6
 
 
 def test_a_path_where_the_walk_went_changes_nothing():
