@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.paths import passed, steps_off
+from benchmarks.paths import SAMPLE, passed, source_of, sources, steps_off, walked
 from ik_addon.planting.feet import along_path as along_module
 from ik_addon.planting.feet.along_path import along_path, brought
 from ik_addon.planting.feet.anchors import anchors_of
@@ -15,6 +15,7 @@ from ik_addon.planting.feet.clip import UP, across, applied, bends_of, direction
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import slope
 from ik_addon.planting.feet.judging import with_plan
+from ik_addon.planting.feet.loops import period_of
 from ik_addon.planting.feet.measures import measured, unexpected
 from ik_addon.planting.feet.options import PAW, SLOPE_TIME, Options
 from ik_addon.planting.feet.path import GroundPath, path_of
@@ -24,7 +25,7 @@ from ik_addon.planting.feet.spine import Spine, moved
 from ik_addon.planting.feet.swinging import calmed
 from ik_addon.planting.feet.walk import Walk
 
-from .clips import scaled, walk
+from .clips import CYCLE, STRIDE, as_captured, scaled, walk
 from .laws import assert_lawful
 
 ROUND = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -106,6 +107,32 @@ def test_the_path_that_was_made_of_a_walk_changes_nothing_at_all():
     _, _, planned = on_path(clip, truth, drawn, base=drawn)
     for there, here in zip(legs_of(planned), legs_of(plan(clip, Options(), truth)), strict=True):
         assert np.abs(there - here).max() < 1e-9
+
+
+@pytest.mark.parametrize("legs", ["sample", 2, 4])
+def test_a_capture_on_its_own_path_is_as_planted_without_one(legs):
+    if legs == "sample":
+        (own,) = sources([SAMPLE], ["walk capture"])
+    else:
+        own = source_of("made", as_captured(walk(fps=24.0, seconds=8.0, legs=legs)[0]))
+    own_walk, _, _, planned = walked(own, "own path", 1.0)
+    plain = plan(own.clip, OPTIONS, own.contacts, sole=own_walk.sole)
+    for there, here in zip(legs_of(planned), legs_of(plain), strict=True):
+        assert np.abs(there - here).max() < 1e-6 * own.clip.size
+
+
+@pytest.mark.parametrize(
+    ("radius", "stride", "closes"),
+    [(None, 0.7, True), (20.0, 0.7, True), (STRIDE / (2.0 * np.pi), 1.0, True), (3.0, 1.0, False)],
+)
+def test_a_loop_that_closes_on_a_path_begins_again_when_it_did(radius, stride, closes):
+    clip, truth = walk(fps=240.0, seconds=3.0 * CYCLE)
+    own = slice(88, 88 + 265)
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    clip, truth = replace(clip, **{name: getattr(clip, name)[:, own] for name in names}), truth[..., own]
+    points = CURVES["straight"] if radius is None else CURVES["circle"][:-1] * radius / 3.0
+    _, there, _ = on_path(clip, truth, points, Options(path_stride=stride), radius is not None)
+    assert period_of(clip) == 264 and period_of(there.clip) == 264 * closes
 
 
 @pytest.mark.parametrize("curve", ["circle", "S"])
