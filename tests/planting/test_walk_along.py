@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.paths import SAMPLE, passed, source_of, sources, steps_off, walked
 from ik_addon.planting.feet import along_path as along_module
-from ik_addon.planting.feet.along_path import along_path, brought
+from ik_addon.planting.feet.along_path import CROUCH, along_path, brought
 from ik_addon.planting.feet.anchors import anchors_of
 from ik_addon.planting.feet.clip import UP, across, applied, bends_of, directions, turns_between, turns_by
 from ik_addon.planting.feet.contacts import sole_of
@@ -25,7 +25,7 @@ from ik_addon.planting.feet.spine import Spine, moved
 from ik_addon.planting.feet.swinging import calmed
 from ik_addon.planting.feet.walk import Walk
 
-from .clips import CYCLE, STRIDE, as_captured, scaled, walk
+from .clips import CYCLE, STRIDE, as_captured, scaled, walk, with_knees
 from .laws import assert_lawful
 
 ROUND = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -280,6 +280,19 @@ def test_the_body_of_a_walk_does_not_bob_in_bends_nor_with_long_steps():
     for points, stride in ((CURVES["straight"], 1.3), (CURVES["circle"], 1.0)):
         _, there, planned = on_path(clip, truth, points, Options(path_stride=stride))
         assert acceleration(there.clip, planned.shifts) < 1.1 * source
+
+
+@pytest.mark.parametrize("lift", [0.3, 0.5])
+def test_feet_in_the_air_stay_below_hips_that_are_low(lift):
+    clip, truth = walk(fps=24.0, seconds=4.0)
+    air = ~truth.any(axis=1)
+    higher = air * (clip.ankles[..., 2] - 0.12).clip(0.0)
+    moves = lift * (higher / higher.max())[..., None] * UP
+    clip = with_knees(replace(clip, ankles=clip.ankles + moves, balls=clip.balls + moves))
+    _, there, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=1.9))
+    ways = clip.hips - clip.ankles, there.clip.hips + planned.shifts - planned.ankles
+    before, after = (way[air][:, 2].min() for way in ways)
+    assert (clip.hips - there.clip.hips)[..., 2].max() > 3.0 * CROUCH and after > before - 1.3 * CROUCH
 
 
 def acceleration(clip, shifts):
