@@ -27,8 +27,9 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
 
     Where the paper prefers the rest to be straight, so does this; with `least_motion` a link turns only as far
     as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal
-    (`Aim.turn`); with a pole their joints have first bent so much more or less that the end is as far (`_bent_evenly`). The paper turns all later links with every joint; here one rotation is carried along and turns a
-    link when its turn comes, so the cost grows with the number of links and not with its square.
+    (`Aim.turn`); with a pole their joints have first bent so far that the end is as far (`_bent_evenly`). The paper
+    turns all later links with every joint; here one rotation is carried along and turns a link when its turn comes,
+    so the cost grows with the number of links and not with its square.
     """
     slack, least_motion = ROUNDING * chain.length, aim.goal.least_motion
     carried, starts = aim.started(chain.directions)
@@ -84,8 +85,8 @@ chain's length."""
 
 
 def _bent_evenly(chain: Chain, aim: Aim) -> list[Vector]:
-    """The starting directions of links, all of whose joints bend by one part more or less: so their end is as far as the
-    target, in its direction.
+    """The starting directions of links, all of whose joints bend by one part more or less, so that their end is as far
+    as the target, in the starting direction.
 
     Joints keep their sides, for none has to pass through straight by itself. A chain that is straighter than wanted
     opens its first joint too: as all of them pass through straight in turn, the others go around that.
