@@ -79,7 +79,7 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
     return aim.posed(chain, directions)
 
 
-PASSES, EVEN = 8, 1e-12
+PASSES, EVEN = 8, 1e-8
 """In which the part is found by which joints bend, each with twice the digits of the one before, to such a part of the
 chain's length."""
 
@@ -96,8 +96,8 @@ def _bent_evenly(chain: Chain, aim: Aim) -> list[Vector]:
     spans = [abs(link) * length for link, length in zip(plane, chain.lengths, strict=True)]
     turns = [0.0, *accumulate(phase(b * a.conjugate()) for a, b in pairwise(plane))]
     total, first = sum(spans), chain.lengths[0]
-    lack, wanted, rest = total - aim.start.end.length, total - aim.distance, chain.length - first
-    if 0.0 <= lack < wanted:
+    lack, wanted, rest = max(total - aim.start.end.length, 0.0), total - aim.distance, chain.length - first
+    if lack < wanted:
         alone = (aim.distance**2 - first**2 - rest**2) / (2.0 * first * rest or 1.0)
         opened = 0.5 * (1.0 - lack / wanted) ** 2 * acos(min(max(alone, -1.0), 1.0))
         turns[1:] = [turn - opened for turn in turns[1:]]
