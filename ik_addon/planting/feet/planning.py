@@ -22,6 +22,9 @@ ROUNDS = 4
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
 
+ANYWHERE = 1e3
+"""Leg lengths that are farther than any foot, and of which rounding is none beside a leg."""
+
 JUMP_TIME = 0.03
 """Seconds to either side over which the way of a hip is smooth without a jump."""
 JUMP = 0.001
@@ -55,8 +58,10 @@ def body_shifts(
     missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
-    # A foot in the air makes way for the body.
-    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
+    if stands is not None:
+        # A foot in the air makes way for the body, see `unfolded`.
+        near, shortest = near * stands, shortest * stands
+        far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
