@@ -80,16 +80,15 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
 
 
 PASSES, EVEN = 8, 1e-8
-"""In which the part is found by which joints bend, each with twice the digits of the one before, to such a part of the
-chain's length."""
+"""How often a part is bettered, each time to twice the digits; how near, beside the chain, ends that."""
 
 
 def _bent_evenly(chain: Chain, aim: Aim) -> list[Vector]:
     """The starting directions of links, all of whose joints bend by one part more or less, so that their end is as far
     as the target, in the starting direction.
 
-    Joints keep their sides, for none has to pass through straight by itself. A chain that is straighter than wanted
-    opens its first joint too: as all of them pass through straight in turn, the others go around that.
+    So joints keep their sides. Where the start is straighter than wanted its first joint opens too: with all of them
+    near straight the others may then change sides without a jump.
     """
     frame = aim.start.frame
     plane = [complex(along @ frame.along, along @ frame.side) for along in chain.directions]
@@ -105,8 +104,7 @@ def _bent_evenly(chain: Chain, aim: Aim) -> list[Vector]:
     part = min(1.0, most) if wanted > 0.0 else 0.0
     for _ in range(PASSES):
         links = [rect(span, part * turn) for span, turn in zip(spans, turns, strict=True)]
-        chord = sum(links)
-        lack = total - abs(chord)
+        lack = total - abs(chord := sum(links))
         if not part or lack <= 0.0 or not chord or abs(lack - wanted) <= EVEN * total:
             break
         # Near straight what is lacking goes with the square of the part, elsewhere with another power of it.
