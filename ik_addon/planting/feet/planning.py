@@ -22,9 +22,6 @@ ROUNDS = 4
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
 
-ANYWHERE = 1e3
-"""Leg lengths that are farther than any foot, and of which rounding is none beside a leg."""
-
 JUMP_TIME = 0.03
 """Seconds to either side over which the way of a hip is smooth without a jump."""
 JUMP = 0.001
@@ -58,12 +55,11 @@ def body_shifts(
     missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
+    # A foot in the air makes way for the body.
+    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
     half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
     if stands is not None:
-        # A foot in the air makes way for the body, see `unfolded`.
-        near, shortest = near * stands, shortest * stands
-        far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
         shifts = shifts + options.body * _jumps(clip, ankles, stands)
 
     def offsets() -> np.ndarray:
@@ -85,7 +81,8 @@ def body_shifts(
         if not aside.any():
             break
         shifts = shifts + np.stack([_covering(part, half_down) for part in aside.T], axis=1)
-    shifts = shifts - _covering(lowering(offsets(), longest, shortest)[0], half_down)[:, None] * UP
+    falls, _ = lowering(offsets(), longest, shortest)
+    shifts = shifts - _covering(falls, half_down)[:, None] * UP
     gentle = _covering(_gentle_falls(clip, offsets(), longest, shortest), frames_in(clip.calm_time, clip.fps))
     shifts = shifts - gentle[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
