@@ -19,7 +19,7 @@ import numpy as np
 import ik_addon
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.along_path import AlongPath, along_path, brought
-from ik_addon.planting.feet.clip import LegMotion, applied, directions
+from ik_addon.planting.feet.clip import LegMotion, applied
 from ik_addon.planting.feet.contacts import Ground, sole_of
 from ik_addon.planting.feet.curves import slope
 from ik_addon.planting.feet.judging import with_plan
@@ -59,7 +59,7 @@ _BONES = 4
 STRIDES = (0.7, 1.0, 1.15, 1.3)
 _CYCLES = 4
 _PASSES = 50
-"""How often a place on a path is looked for from where it was last."""
+"""How often a way along a path is looked for from where it was last."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def row_of(source: Source, curve: str, stride: float) -> Row:
         curve,
         stride,
         max(leg["slide"] for leg in figures[1]),
-        _steps_off(walk, along, plain, made),
+        float(np.median(steps_off(walk, along, plain, made))),
         max(leg["slide"] for leg in measured(naive, walk.sole, made.contacts)),
         int(made.unreached.sum()),
         clip.frame_count,
@@ -253,8 +253,9 @@ def _ground(walk: Walk, along: AlongPath, curve: str) -> Ground | None:
     return lambda points: level + 0.18 * size * np.floor(points[:, 0] / size / 0.85)
 
 
-def _steps_off(walk: Walk, along: AlongPath, plain: FootPlan, made: FootPlan) -> float:
-    """The part by which steps along the path are longer or shorter than the stride says, in the median."""
+def steps_off(walk: Walk, along: AlongPath, plain: FootPlan, made: FootPlan) -> np.ndarray:
+    """The part of each step by which the body goes farther or less far from one place of a foot to its next than the
+    stride says. plain: without a path."""
     own, off = _path(walk, "own path", Options())[0], []
     for leg, point in np.ndindex(len(plain.ankles), 2):
         one, other = (
@@ -264,21 +265,30 @@ def _steps_off(walk: Walk, along: AlongPath, plain: FootPlan, made: FootPlan) ->
         both = sorted(one.keys() & other.keys())
         if len(both) < 2:
             continue
-        passed = walk.way.at(walk.times[leg, both])[2]
-        before = np.diff(_passed(own, np.array([one[k] for k in both]), passed))
-        there = along.offset + along.stride * passed
-        after = np.diff(_passed(along.path, np.array([other[k] for k in both]), there))
+        captured, planned = (np.array([places[k] for k in both]) for places in (one, other))
+        ways = walk.way.at(walk.times[leg, both])[2]
+        ahead = float(_aheads(own, captured, ways).mean())
+        before = np.diff(passed(own, captured, ahead, ways))
+        after = np.diff(passed(along.path, planned, ahead, along.offset + along.stride * ways))
         far = before > 0.5 * walk.stride
         off += np.abs(after[far] / (along.stride * before[far]) - 1.0).tolist()
-    return float(np.median(off)) if off else 0.0
+    return np.array(off or [0.0])
 
 
-def _passed(path: GroundPath, places: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """How far along a path it passes places (n, 2), which it does at about ways (n,)."""
+def passed(path: GroundPath, places: np.ndarray, ahead: float, ways: np.ndarray) -> np.ndarray:
+    """How far along a path (n,) a body has come that has places (n, 2) so far ahead of it, at about ways (n,).
+
+    As the body sees them: where places are nearest to the path, feet ahead of a body that turns would step unevenly.
+    """
     for _ in range(_PASSES):
-        here, ahead = (path.at(ways + part * path.spacing)[0] for part in (0.0, 1.0))
-        ways = ways + np.sum((places - here) * directions(ahead - here), axis=-1)
+        ways = ways + 0.5 * (_aheads(path, places, ways) - ahead)
     return ways
+
+
+def _aheads(path: GroundPath, places: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    """(n,), how far ahead places (n, 2) are of a body at ways (n,) on a path."""
+    here, headings = path.at(ways)
+    return np.sum((places - here) * unit(headings), axis=-1)
 
 
 def _knee_jump(clip: LegMotion) -> float:

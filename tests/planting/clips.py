@@ -154,6 +154,18 @@ def capture(name):
     return path
 
 
+def as_captured(clip):
+    """A walk with what captures have: hurried and slow steps, a root that wanders, joints that tremble, and legs that
+    are straight at times, since their lengths are measured in the mean."""
+    rows, chance = np.arange(clip.frame_count), np.random.default_rng(0)
+    rows = np.round(rows + 0.08 * clip.fps * np.sin(rows / clip.fps * 2.9)).clip(0, clip.frame_count - 1).astype(int)
+    points = {name: getattr(clip, name)[:, rows] for name in ("hips", "knees", "ankles", "balls", "feet")}
+    clip = wandering(replace(clip, **points), 0.05)
+    hips, ankles = (own + 0.003 * clip.size * chance.normal(size=own.shape) for own in (clip.hips, clip.ankles))
+    lengths = clip.lengths * (0.98 * np.linalg.norm(ankles - hips, axis=2).max() / clip.size)
+    return with_knees(replace(clip, lengths=lengths, hips=hips, ankles=ankles, balls=clip.balls + ankles - clip.ankles))
+
+
 def cmu_walk():
     """CMU 131_01, at 120 frames a second."""
     captured = bvh.read(capture("cmu_131_01_walk.bvh"))

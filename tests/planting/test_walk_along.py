@@ -7,23 +7,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.paths import SAMPLE, passed, source_of, sources, steps_off, walked
 from ik_addon.planting.feet import along_path as along_module
-from ik_addon.planting.feet.along_path import along_path, brought
+from ik_addon.planting.feet.along_path import CROUCH, along_path, brought
 from ik_addon.planting.feet.anchors import anchors_of
 from ik_addon.planting.feet.clip import UP, across, applied, bends_of, directions, turns_between, turns_by
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import slope
 from ik_addon.planting.feet.judging import with_plan
+from ik_addon.planting.feet.loops import period_of
 from ik_addon.planting.feet.measures import measured, unexpected
 from ik_addon.planting.feet.options import PAW, SLOPE_TIME, Options
-from ik_addon.planting.feet.path import path_of
+from ik_addon.planting.feet.path import GroundPath, path_of
 from ik_addon.planting.feet.planning import body_shifts, plan
 from ik_addon.planting.feet.reaching import unfolded
 from ik_addon.planting.feet.spine import Spine, moved
 from ik_addon.planting.feet.swinging import calmed
 from ik_addon.planting.feet.walk import Walk
 
-from .clips import STRIDE, scaled, walk
+from .clips import CYCLE, STRIDE, as_captured, scaled, walk, with_knees
 from .laws import assert_lawful
 
 ROUND = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -66,14 +68,27 @@ def test_feet_stand_and_reach_on_a_path(curve, stride, legs):
     assert len(planned.locks) == len(own.anchors.locks)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("stride", [0.7, 1.0, 1.3])
-def test_steps_are_as_long_as_the_stride_says(stride):
-    clip, truth = walk(seconds=8.0)
-    _, _, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=stride))
-    for leg in range(2):
-        flats = [lock.place[:2] for lock in planned.locks if lock.leg == leg and lock.point == 1]
-        steps = np.linalg.norm(np.diff(flats, axis=0), axis=1)
-        assert np.abs(steps / (stride * STRIDE) - 1.0).max() < 0.01
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("legs", [2, 4])
+def test_steps_are_as_long_as_the_stride_says(curve, stride, legs):
+    clip, truth = walk(seconds=8.0, legs=legs)
+    own, options, is_closed = walk_of(clip, truth), Options(path_stride=stride), curve == "square"
+    _, _, planned = on_path(clip, truth, CURVES[curve], options, is_closed)
+    along = along_path(own, path_of(CURVES[curve], is_closed, 0.02, own.stride * stride), None, options)
+    off = steps_off(own, along, plan(clip, OPTIONS, truth, sole=own.sole), planned)
+    assert len(off) > 6 * legs and off.max() < 0.01
+
+
+def test_a_body_that_turns_on_its_way_passes_its_feet_when_it_does():
+    rows = np.linspace(0.0, np.pi, 300)
+    places = np.stack((np.sin(rows), 1.0 - np.cos(rows)), axis=1)
+    path = GroundPath(2.0 * np.vstack((places, (0.0, 4.0) - places[-2::-1])), np.append(rows, rows[-2::-1]), 0.02)
+    ways, feet = np.arange(1.0, 11.0), np.array((0.6, 0.2))
+    here, headings = path.at(ways)
+    feet = here + applied(turns_by(headings[:, None] * UP)[:, :2, :2], feet)
+    assert np.abs(passed(path, feet, 0.6, ways + 0.1) - ways).max() < 1e-6
 
 
 def test_a_path_where_the_walk_went_changes_nothing():
@@ -92,6 +107,32 @@ def test_the_path_that_was_made_of_a_walk_changes_nothing_at_all():
     _, _, planned = on_path(clip, truth, drawn, base=drawn)
     for there, here in zip(legs_of(planned), legs_of(plan(clip, Options(), truth)), strict=True):
         assert np.abs(there - here).max() < 1e-9
+
+
+@pytest.mark.parametrize("legs", ["sample", 2, 4])
+def test_a_capture_on_its_own_path_is_as_planted_without_one(legs):
+    if legs == "sample":
+        (own,) = sources([SAMPLE], ["walk capture"])
+    else:
+        own = source_of("made", as_captured(walk(fps=24.0, seconds=8.0, legs=legs)[0]))
+    own_walk, _, _, planned = walked(own, "own path", 1.0)
+    plain = plan(own.clip, OPTIONS, own.contacts, sole=own_walk.sole)
+    for there, here in zip(legs_of(planned), legs_of(plain), strict=True):
+        assert np.abs(there - here).max() < 1e-6 * own.clip.size
+
+
+@pytest.mark.parametrize(
+    ("radius", "stride", "closes"),
+    [(None, 0.7, True), (20.0, 0.7, True), (STRIDE / (2.0 * np.pi), 1.0, True), (3.0, 1.0, False)],
+)
+def test_a_loop_that_closes_on_a_path_begins_again_when_it_did(radius, stride, closes):
+    clip, truth = walk(fps=240.0, seconds=3.0 * CYCLE)
+    own = slice(88, 88 + 265)
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    clip, truth = replace(clip, **{name: getattr(clip, name)[:, own] for name in names}), truth[..., own]
+    points = CURVES["straight"] if radius is None else CURVES["circle"][:-1] * radius / 3.0
+    _, there, _ = on_path(clip, truth, points, Options(path_stride=stride), radius is not None)
+    assert period_of(clip) == 264 and period_of(there.clip) == 264 * closes
 
 
 @pytest.mark.parametrize("curve", ["circle", "S"])
@@ -239,6 +280,19 @@ def test_the_body_of_a_walk_does_not_bob_in_bends_nor_with_long_steps():
     for points, stride in ((CURVES["straight"], 1.3), (CURVES["circle"], 1.0)):
         _, there, planned = on_path(clip, truth, points, Options(path_stride=stride))
         assert acceleration(there.clip, planned.shifts) < 1.1 * source
+
+
+@pytest.mark.parametrize("lift", [0.3, 0.5])
+def test_feet_in_the_air_stay_below_hips_that_are_low(lift):
+    clip, truth = walk(fps=24.0, seconds=4.0)
+    air = ~truth.any(axis=1)
+    higher = air * (clip.ankles[..., 2] - 0.12).clip(0.0)
+    moves = lift * (higher / higher.max())[..., None] * UP
+    clip = with_knees(replace(clip, ankles=clip.ankles + moves, balls=clip.balls + moves))
+    _, there, planned = on_path(clip, truth, CURVES["straight"], Options(path_stride=1.9))
+    ways = clip.hips - clip.ankles, there.clip.hips + planned.shifts - planned.ankles
+    before, after = (way[air][:, 2].min() for way in ways)
+    assert (clip.hips - there.clip.hips)[..., 2].max() > 3.0 * CROUCH and after > before - 1.3 * CROUCH
 
 
 def acceleration(clip, shifts):

@@ -12,7 +12,7 @@ from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import above_all, cycles_around, in_cycles, own_frames, period_of, unrolled, way_of
-from .options import BODY_TIME, LEVEL, REACH_TIME, Options
+from .options import BODY_TIME, LEVEL, REACH_TIME, STEEP, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits, unfolded
 from .swinging import calmed
@@ -243,6 +243,16 @@ def climbs(clip: LegMotion, ankles: np.ndarray, ground: Ground | None) -> bool:
     return ground is not None and bool(np.ptp(ground(ankles.reshape(-1, 3))) > LEVEL * clip.size)
 
 
+def has_edges(clip: LegMotion, ground: Ground | None) -> bool:
+    """Whether the ground below the ankles of a clip has steps: on slopes a body that makes way early is in the way."""
+    if ground is None:
+        return False
+    rises = np.abs(np.diff(ground(clip.ankles.reshape(-1, 3)).reshape(clip.ankles.shape[:2])))
+    return bool(
+        (rises > STEEP * np.linalg.norm(np.diff(clip.ankles[..., :2], axis=1), axis=2) + DEEP * clip.size).any()
+    )
+
+
 def _planned(
     clip: LegMotion,
     sole: HeelAndBall,
@@ -255,7 +265,7 @@ def _planned(
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
     stands = contacts.any(axis=1)
-    reach_time = BODY_TIME if climbs(clip, clip.ankles, ground) else REACH_TIME
+    reach_time = BODY_TIME if has_edges(clip, ground) else REACH_TIME
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]

@@ -20,7 +20,7 @@ from ...bake.certificate import (
     verdict_on_clips,
 )
 from ..base import (
-    InSidebar,
+    ArmaturePanel,
     closed_panel,
     columns_for,
     common_start,
@@ -29,9 +29,7 @@ from ..base import (
     registration_of,
     slides_words,
 )
-from ..operators.certificates import (
-    shown_certificate,
-)
+from ..operators.certificates import shown_certificate
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -49,21 +47,17 @@ _ROW_NAMES = {
     "straight_frames": "Nearly Straight",
 }
 _CLIPS = 6
-"""Clips that have a row at first: the worst ones."""
+"""Clips that have a row at first: the worst ones, and all that need a look."""
 _ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
 """By the rank of a chain or clip."""
 
 
-class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_certificate(ArmaturePanel, bpy.types.Panel):
     """What the last bake or check of the armature has measured."""
 
     bl_label = "Certificate"
     bl_order = 3
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        return ob is not None and bool(ob.analytic_ik_report)
+    has = staticmethod(lambda ob: ob.analytic_ik_report)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -76,7 +70,10 @@ class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
             _draw_clips(layout, context, clips, certificate)
             layout.separator(type="LINE")
             layout.label(text=certificate.clip, icon="ACTION")
-        _draw_verdict(layout, context, certificate)
+        icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
+        layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
+        for good, sentence in certificate.verdicts:
+            draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
         first = first_miss(certificate)
         if first is not None:
             chain, frame = first
@@ -114,8 +111,9 @@ def _draw_clips(
     """Whether all clips are sound, and a button for each, the worst first."""
     good, sentence = verdict_on_clips(clips)
     draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
-    _draw_clip_rows(layout, context, clips[:_CLIPS], shown)
-    if others := clips[_CLIPS:]:
+    first = max(_CLIPS, sum(not clip.is_sound for clip in clips))
+    _draw_clip_rows(layout, context, clips[:first], shown)
+    if others := clips[first:]:
         body = closed_panel(layout, "ANALYTIC_IK_other_clips", f"{len(others)} Other Clips")
         if body is not None:
             _draw_clip_rows(body, context, others, shown)
@@ -133,13 +131,6 @@ def _draw_clip_rows(
         button = split.operator("analytic_ik.go_to_frame", text=name, icon=_ICONS[clip.rank], depress=clip == shown)
         button.frame, button.clip = clip.first, clip.clip
         split.label(text=words or messages.SOUND())
-
-
-def _draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context, certificate: Certificate) -> None:
-    icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
-    layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
-    for good, sentence in certificate.verdicts:
-        draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
 
 
 def _draw_box(
