@@ -189,7 +189,7 @@ class Limb:
 
     def joints(self, poses_armature: Sequence[Matrix]) -> list[Vector]:
         """Joints for pose matrices of the chain's links, in armature space, root first."""
-        return joints(self.bones, poses_armature)
+        return [*(pose.to_translation() for pose in poses_armature), self.end_of(poses_armature)]
 
     def end_of(self, poses_armature: Sequence[Matrix]) -> Vector:
         """Where the chain ends for pose matrices of its links, in armature space."""
@@ -259,14 +259,10 @@ def known_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
         return []
 
 
-def joints(readings: Sequence[BoneReading], poses_armature: Sequence[Matrix]) -> list[Vector]:
-    """Joints of a chain from the pose matrices of its links, in armature space: their heads, then the chain's end."""
-    return [*(pose.to_translation() for pose in poses_armature), readings[-1].end_of(poses_armature[-1])]
-
-
 def fk_joints(readings: Sequence[BoneReading]) -> list[Vector]:
     """Joints of a chain in its FK pose, in armature space: heads of its links, then its end."""
-    return joints(readings, [reading.pose_armature for reading in readings])
+    poses = [reading.pose_armature for reading in readings]
+    return [*(pose.to_translation() for pose in poses), readings[-1].end_of(poses[-1])]
 
 
 STRAIGHT_AXES = {"X": AXES["x"], "NEGATIVE_X": -AXES["x"], "Z": AXES["z"], "NEGATIVE_Z": -AXES["z"]}
