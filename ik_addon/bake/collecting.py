@@ -302,9 +302,7 @@ def _see(
     `motions` the chains are solved at each frame, as the handlers would. measured: what they solved is evaluated, and
     the errors are measured on that.
     """
-    missing = {
-        name: (armature_named(name.armature), chain.model) for name, chain in chains.items() if name not in readings
-    }
+    missing = {name: (armature_named(name.armature), own.model) for name, own in chains.items() if name not in readings}
     seen, kept = SeenPlaces(missing.values(), Sampler(frames)), _Kept(missing)
     taken: dict[ChainName, list[_Taken]] = {name: [] for name in motions}
     if not missing and not motions:

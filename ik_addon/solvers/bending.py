@@ -154,18 +154,14 @@ def aim_at(chain: Chain, goal: Goal, farthest: float) -> Aim:
             normal = unit_across(to_pole, along).cross(along) if off else None
     if normal is None:
         # As the chain starts, brought to the target by the shortest way.
-        own = start.frame.normal
-        normal = direction(across(swing(start.frame.along, along, own) @ own, along))
+        normal = direction(across(swing(start.frame.along, along, start.frame.normal) @ start.frame.normal, along))
     if goal.swivel:
         turn = Quaternion(along, finite_number(goal.swivel, "the swivel"))
         normal = unit_across(turn @ normal, along)
     aim.target, aim.along, aim.normal, aim.side = target, along, normal, along.cross(normal)
     aim.offset, aim.distance, aim.stretch = offset, distance, 1.0
     if goal.softness or goal.stretch_max != 1.0:
-        softness = finite_number(goal.softness, "the softness", least=0.0, most=0.5)
-        stretch_max = finite_number(goal.stretch_max, "the max stretch", least=1.0)
-        aim.distance = eased(distance, farthest, softness)
-        aim.stretch = stretch(distance, aim.distance, farthest, stretch_max)
+        aim.distance, aim.stretch = _held(goal, distance, farthest)
         if aim.distance != distance:
             aim.offset = along * aim.distance
     near, far = start.reach[0]
@@ -178,6 +174,14 @@ def _refuse(goal: Goal) -> None:
     finite_point(goal.target, "the target")
     if goal.pole is not None:
         finite_point(goal.pole, "the pole")
+
+
+def _held(goal: Goal, distance: float, farthest: float) -> tuple[float, float]:
+    """At which distance the chain's end is held before it lengthens, and by how much it lengthens."""
+    softness = finite_number(goal.softness, "the softness", least=0.0, most=0.5)
+    stretch_max = finite_number(goal.stretch_max, "the max stretch", least=1.0)
+    held = eased(distance, farthest, softness)
+    return held, stretch(distance, held, farthest, stretch_max)
 
 
 def start_of(chain: Chain) -> Start:

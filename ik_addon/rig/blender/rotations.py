@@ -128,8 +128,16 @@ def raw_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> Raw:
     return euler_of(quaternion, mode, near)
 
 
-_IS_BUFFER = bpy.app.version >= (5, 0, 0)
-"""Whether numpy can copy a matrix at once."""
+def _is_buffer(matrix: Matrix) -> bool:
+    try:
+        memoryview(matrix)
+    except TypeError:
+        return False
+    return True
+
+
+_IS_BUFFER = _is_buffer(Matrix())
+"""Whether numpy can copy a matrix at once: since Blender 5.0."""
 
 
 def array_of(matrix: Matrix) -> np.ndarray:
