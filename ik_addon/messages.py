@@ -652,7 +652,9 @@ WALKED_PATH = Note(
     "Path '{object}': from {start:.3g} to {end:.3g} of {length:.3g}, {left:.3g} left, stride {stride:.3g}"
 )
 LEFT_BY_PATH = Note("Bone '{bone}' above the body goes its own way. Use Root Motion with Heading to take it along.")
-BEYOND_PATH = Note("The clip goes straight on {beyond} beyond path '{object}'. Turn on Fit to Path to end there.")
+BEYOND_PATH = Note(
+    "The clip goes straight on {beyond} beyond path '{object}'. Turn on Fit to Path in Plant Feet to end there."
+)
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
 STEPS = Counted("1 step", "{count} steps")

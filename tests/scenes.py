@@ -213,6 +213,12 @@ def keyed_frames(curve: bpy.types.FCurve) -> list[float]:
     return [key.co.x for key in curve.keyframe_points]
 
 
+def reopened(path: Path) -> None:
+    """Save the file under a path, and open it."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+
+
 # Whether anything changed
 
 
@@ -241,6 +247,16 @@ def whole_state() -> dict:
             action.name_full: (action.use_fake_user, action.users, action_state(action)) for action in bpy.data.actions
         },
     }
+
+
+@contextmanager
+def refuses(error: type[Exception], match: str) -> Iterator[pytest.ExceptionInfo]:
+    """Inside, what is done is refused with a sentence that matches, and nothing of the file is changed."""
+    before = whole_state()
+    with pytest.raises(error, match=match) as caught:
+        yield caught
+    update()
+    assert whole_state() == before
 
 
 def object_state(ob: bpy.types.Object) -> dict:
@@ -310,8 +326,7 @@ def enter(mode: str, ob: bpy.types.Object, *bones: str) -> None:
 def without_blender(operator: type, **given: object) -> object:
     """An operator as a plain object, to run without a window. given: its properties, and what Blender does."""
     own = [vars(each) for each in reversed(operator.__mro__) if each.__module__.startswith("ik_addon")]
-    taken = {name: value for each in own for name, value in each.items() if callable(value) and name[:2] != "__"}
-    taken |= {"steps": operator.steps} if hasattr(operator, "steps") else {}
+    taken = {name: value for each in own for name, value in each.items() if not name.startswith("__")}
     return type("Operator", (), {"release_confirm": False} | taken | given)()
 
 

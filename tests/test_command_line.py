@@ -293,12 +293,6 @@ def test_bad_usage_is_told(files, capsys, arguments, sentence):
     assert names(files) == before
 
 
-def test_what_the_usage_does_not_show_is_said_in_one_line(capsys):
-    assert command_line.run(["bake", "a.blend", "b.blend", "--output", "c.blend"]) == 2
-    said = capsys.readouterr().err
-    assert said == "analytic-ik bake: error: --output takes one FILE. Use --output-dir for several.\n"
-
-
 @pytest.mark.parametrize("is_blind", [True, False])
 def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
     """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""
@@ -326,39 +320,6 @@ def test_letters_that_look_the_same_are_names_of_two_files_or_of_one(files, caps
 def test_help_is_no_error(capsys, arguments):
     assert command_line.run(arguments.split()) == 0
     assert "usage: analytic-ik" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("gone", "there is no such file. Check its path."),
-        ("still", "no armature of its scene has a live analytic IK chain. Add one and save the file."),
-        ("broken", "Bone 'shin': there is no target. Choose an object as its Target."),
-        ("torn", "Blender cannot open it (Missing DNA block). Take its backup (.blend1), or save it again."),
-    ],
-)
-def test_what_stops_a_file_is_one_line_that_names_it(files, capsys, name, sentence):
-    before = names(files)
-    assert command_line.run(["bake", f"{files}/{name}.blend", "--output", f"{files}/out.blend"]) == 1
-    # Blender itself complains above.
-    assert capsys.readouterr().err.splitlines()[-1] == f"{files}/{name}.blend: {sentence}"
-    assert names(files) == before
-
-
-def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(files, capsys, monkeypatch):
-    (files / "out.blend").write_bytes(b"BLENDER as it was before")
-    before = names(files)
-
-    def full(*_):
-        raise OSError("no space left on the device. Make some")
-
-    monkeypatch.setattr(saving.os, "replace", full)
-    assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/out.blend"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"{files}/walk.blend: '{files}/out.blend' could not be written (no space left on the device")
-    assert len(said.splitlines()) == 1
-    assert names(files) == before
-    assert (files / "out.blend").read_bytes() == b"BLENDER as it was before"
 
 
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
@@ -394,18 +355,6 @@ def test_a_certificate_is_written_as_text(files):
     ):
         assert said in written
     assert written.endswith("\n")
-
-
-def test_a_report_that_cannot_be_written_is_told(files, capsys, monkeypatch):
-    def full(*_):
-        raise OSError(28, "no space left on the device")
-
-    monkeypatch.setattr(saving.os, "replace", full)
-    report = files / "report.json"
-    assert command_line.run(["check", f"{files}/walk.blend", "--report", str(report)]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"{report}: '{report}' could not be written (")
-    assert len(said.splitlines()) == 1
 
 
 def test_a_relative_path_stays_as_it_is_where_the_folder_is_the_same(files):

@@ -48,6 +48,7 @@ from ..scenes import (
     linked,
     played,
     pose_of,
+    refuses,
     second_chain,
     slide,
     whole_state,
@@ -580,10 +581,8 @@ def test_a_bone_that_was_posed_since_keeps_its_new_fk_pose():
 def test_a_chain_that_was_no_constraint_is_not_restored():
     rig = leg()
     rig.enable()
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"Bone 'shin': its chain was not converted from an IK constraint. Select "):
+    with refuses(ChainError, r"Bone 'shin': its chain was not converted from an IK constraint. Select "):
         restore(bpy.context, [rig.tip])
-    assert whole_state() == before
 
 
 def test_a_constraint_that_is_gone_is_told_and_nothing_is_restored():

@@ -12,7 +12,7 @@ from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.status.problems import warnings_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
-from ..scenes import EXACT, enter, missed_world, whole_state
+from ..scenes import EXACT, enter, missed_world, refuses
 
 
 def constrain(rig: Rig, bone: str, kind: str, **settings: object) -> bpy.types.Constraint:
@@ -85,10 +85,8 @@ def test_a_limb_that_something_else_moves_is_refused_by_name(move: Callable[[Rig
     move(rig)
     update()
     enter("POSE", rig.ob, "shin")
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=f"Bone 'shin': {words}"):
+    with refuses(RuntimeError, f"Bone 'shin': {words}"):
         bpy.ops.analytic_ik.add()
-    assert whole_state() == before
     if move is not driven:
         # The refusal is right: the chain would not arrive.
         rig.enable()

@@ -15,6 +15,7 @@ from ..scenes import (
     EXACT,
     apart,
     pose_of,
+    reopened,
     select,
     select_bones,
 )
@@ -76,9 +77,7 @@ def hero() -> bpy.types.Object:
 
 
 def saved_and_opened(folder: Path) -> bpy.types.Object:
-    shot = str(folder / "shot.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=shot)
-    bpy.ops.wm.open_mainfile(filepath=shot)
+    reopened(folder / "shot.blend")
     return overridden_armature()
 
 

@@ -16,7 +16,7 @@ from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.status.problems import warnings_of
 
 from ..rig.rigs import evaluated_copy, update
-from ..scenes import EXACT, angle_between, enter, go_to, select, whole_state
+from ..scenes import EXACT, angle_between, enter, go_to, reopened, select, whole_state
 
 pytestmark = pytest.mark.slow
 
@@ -262,8 +262,7 @@ def test_an_override_is_converted_too_and_survives_a_file(rig, generated, tmp_pa
     before, by_blender = deforming(ob), with_and_without_pole(ob)
     convert(ob)
     assert apart(deforming(ob), before) < CLOSE
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    reopened(tmp_path / "shot.blend")
     ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.override_library)
     update()
     assert apart(deforming(ob), before) < CLOSE

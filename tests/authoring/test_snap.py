@@ -48,6 +48,7 @@ from ..scenes import (
     played,
     played_without_the_add_on,
     pose_of,
+    refuses,
     rotation_curves,
     second_chain,
     slide,
@@ -403,11 +404,8 @@ def test_a_chain_that_cannot_be_read_at_a_later_frame_is_refused_with_nothing_ch
     rig.enable(swivel=0.3)
     key(rig.ob.pose.bones["thigh"], "scale", [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)])
     go_to(1)
-    before = whole_state()
-    with pytest.raises(ChainError, match="Bone 'shin': bone 'thigh' of its chain has no length"):
+    with refuses(ChainError, "Bone 'shin': bone 'thigh' of its chain has no length"):
         snap_targets(bpy.context, [rig.tip], range(1, 14))
-    update()
-    assert whole_state() == before
 
 
 @pytest.mark.some(4)
@@ -437,10 +435,8 @@ def test_a_linked_control_is_refused(tmp_path):
     rig = footed_leg()
     rig.target = Control(target)
     rig.enable(swivel=0.3)
-    before = whole_state()
-    with pytest.raises(ChainError, match="its control 'hold' is linked"):
+    with refuses(ChainError, "its control 'hold' is linked"):
         snap_targets(bpy.context, [rig.tip])
-    assert whole_state() == before
 
 
 def test_a_control_in_tweak_mode_is_refused_over_a_range():
@@ -456,10 +452,8 @@ def test_a_control_in_tweak_mode_is_refused_over_a_range():
     data.nla_tracks[0].select = strip.select = True
     data.use_tweak_mode = True
     assert data.use_tweak_mode
-    before = whole_state()
-    with pytest.raises(ChainError, match="is in NLA tweak mode"):
+    with refuses(ChainError, "is in NLA tweak mode"):
         snap_targets(bpy.context, [rig.tip], range(1, 14))
-    assert whole_state() == before
     data.use_tweak_mode = False
 
 
@@ -548,10 +542,8 @@ def test_a_driven_bone_is_refused_over_a_range_with_nothing_changed():
     rig.enable()
     rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
     go_to(3)
-    before = whole_state()
-    with pytest.raises(ChainError, match="Bone 'thigh': a driver sets its rotation"):
+    with refuses(ChainError, "Bone 'thigh': a driver sets its rotation"):
         snap_pose(bpy.context, [rig.tip], range(1, 5))
-    assert whole_state() == before
 
 
 def test_the_keys_of_the_way_back_run_on_without_jumps():

@@ -8,7 +8,7 @@ from ik_addon.solvers import ChainError
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_limb, bones_of, draw_limbs, fill
 
 from ..rig.rigs import BoneSpec, new_armature, update
-from ..scenes import select, select_bones, whole_state
+from ..scenes import refuses, select, select_bones, whole_state
 from ..ui.layouts import Layout
 
 
@@ -109,10 +109,8 @@ def test_a_corrected_side_is_that_of_the_controls():
 )
 def test_what_makes_no_chain_is_refused_and_changes_nothing(change, sentence):
     human()
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=sentence):
+    with refuses(RuntimeError, sentence):
         rig(limbs=[row("shin.L", **change)])
-    assert whole_state() == before
 
 
 def test_a_corrected_foot_rides_if_it_is_parented_to_the_tip():
@@ -212,10 +210,8 @@ def test_a_limb_that_is_not_sure_is_not_ticked_and_says_why(items):
 
 def test_a_limb_that_is_not_sure_is_rigged_only_if_it_is_ticked():
     ob = one_bone_legs()
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"no leg to rig was found.*leaves one bone"):
+    with refuses(RuntimeError, r"no leg to rig was found.*leaves one bone"):
         rig()
-    assert whole_state() == before
     ticked = {"name": "leg.L.001", "use": True, "is_open": False, "why": ""}
     rig(limbs=[{**ticked, "first": "leg.L", "tip": "leg.L.001", "end": "", "side": "L"}])
     assert chains(ob) == {"leg.L.001": (2, "")}

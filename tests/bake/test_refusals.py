@@ -11,7 +11,7 @@ from ik_addon.solvers import ChainError
 from ..changes import setting
 from ..rig.keys import push_down
 from ..rig.rigs import Rig, update
-from ..scenes import go_to, link_from_library, second_chain, slide, walking_leg, whole_state
+from ..scenes import go_to, link_from_library, refuses, second_chain, slide, walking_leg, whole_state
 
 
 def drive_rotation(rig: Rig) -> None:
@@ -99,10 +99,8 @@ def test_an_obstacle_is_named_with_its_cure_and_nothing_changes(obstacle):
 def test_one_armature_that_cannot_be_baked_keeps_the_others_from_being_changed(obstacle):
     good, bad = walking_leg("good", 1.0), walking_leg()
     obstruct(bad, obstacle)
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"'(thigh|leg|shin)'"):
+    with refuses(ChainError, r"'(thigh|leg|shin)'"):
         bake(bpy.context, chains_of([good.ob, bad.ob]), range(1, 10))
-    assert whole_state() == before
 
 
 def test_a_linked_action_is_refused_as_the_place_for_keys_but_not_as_a_model(tmp_path):
@@ -133,18 +131,14 @@ def override_of_linked(rig: Rig, folder) -> None:
 def test_an_end_before_the_start_is_refused(operator):
     rig = walking_leg()
     bpy.context.view_layer.objects.active = rig.ob
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"The last frame \(3\) is before the first \(9\). Swap them"):
+    with refuses(RuntimeError, r"The last frame \(3\) is before the first \(9\). Swap them"):
         getattr(bpy.ops.analytic_ik, operator)(frame_start=9, frame_end=3)
-    assert whole_state() == before
 
 
 def test_no_frames_are_refused():
     rig = walking_leg()
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"^The frame range is empty, its last frame is before its first. Swap"):
+    with refuses(ChainError, r"^The frame range is empty, its last frame is before its first. Swap"):
         bake(bpy.context, chains_of([rig.ob]), range(9, 4))
-    assert whole_state() == before
 
 
 def test_a_chain_that_breaks_mid_way_is_refused_with_its_frame():
@@ -156,7 +150,5 @@ def test_a_chain_that_breaks_mid_way_is_refused_with_its_frame():
             bone.scale = (size, size, size)
             bone.keyframe_insert("scale", frame=frame)
     go_to(1)
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"Frame 6: Bone 'shin': .*no length"):
+    with refuses(ChainError, r"Frame 6: Bone 'shin': .*no length"):
         bake(bpy.context, chains_of([rig.ob]), range(1, 10))
-    assert whole_state() == before

@@ -11,7 +11,7 @@ from ik_addon.bake.report import report_of, words
 
 from ..rig.keys import key
 from ..rig.rigs import Rig, evaluated_copy, pole_point, random_rig, random_unit, reach
-from ..scenes import angle_between, curves_of, go_to, key_fk, only_chain, slide, walking_leg
+from ..scenes import angle_between, curves_of, go_to, key_fk, only_chain, reopened, slide, walking_leg
 from .entries import entry
 
 CHAIN = {
@@ -178,9 +178,7 @@ def test_words_name_the_frames_out_of_reach_and_those_that_limits_hold_off():
 def test_each_armature_keeps_its_own_part_through_save_and_reload(tmp_path):
     left, right = walking_leg("left", 0.5), walking_leg("right", -0.5)
     report = check(bpy.context, chains_of([left.ob, right.ob]), range(1, 5))
-    path = str(tmp_path / "checked.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(tmp_path / "checked.blend")
     for name in ("left", "right"):
         own = report_of(bpy.data.objects[name])
         assert [chain["armature"] for chain in own["chains"]] == [name]

@@ -20,9 +20,9 @@ from ..scenes import (
     keyed_frames,
     played,
     played_without_the_add_on,
+    refuses,
     slide,
     walking_leg,
-    whole_state,
 )
 
 AFTER = ("KEEP", "MUTE", "REMOVE")
@@ -226,10 +226,8 @@ def test_a_driven_scale_is_refused_by_name(bone):
     rig = walking_leg(reach="STRETCH")
     drive_scale(rig, bone)
     update()
-    before = whole_state()
-    with pytest.raises(ChainError, match=rf"Bone '{bone}': a driver sets its scale .*. Remove that driver"):
+    with refuses(ChainError, rf"Bone '{bone}': a driver sets its scale .*. Remove that driver"):
         bake(bpy.context, chains_of([rig.ob]), range(1, 4))
-    assert whole_state() == before
 
 
 @pytest.mark.parametrize(("bone", "reach"), [("shin", "STRETCH"), ("hips", "STRETCH"), ("thigh", "CLAMP")])

@@ -1,4 +1,4 @@
-"""Other commands than `bake` with many files: by workers, in parts, merged, and gone on with, they say the same."""
+"""Commands with many files: by workers, in parts, merged, and gone on with, they say the same."""
 
 from pathlib import Path
 
@@ -12,8 +12,7 @@ from .shots import PATH, measured, names, read, save_shots, status_of
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = ["check", "native", "plant", "rig"]
-"""`bake` is shown in test_crew.py and test_lists.py."""
+COMMANDS = ["bake", "check", "native", "plant", "rig"]
 
 
 @pytest.fixture(params=COMMANDS)

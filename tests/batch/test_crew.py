@@ -13,7 +13,7 @@ import pytest
 from ik_addon.batch import crew, resident
 from ik_addon.command_line import console as saying
 
-from .shots import PATH, keys_of, measured, names, read, save_shots, started, status_of, wait_for
+from .shots import PATH, keys_of, names, read, save_shots, started, status_of, wait_for
 
 WORKS = "--output-dir out --report report.json"
 KILLS = int(os.environ.get("ANALYTIC_IK_KILLS", "10"))
@@ -50,18 +50,6 @@ def test_files_are_told_together_and_the_report_is_in_their_order(folder, capfd)
     assert [Path(entry["file"]).stem for entry in read(folder / "report.json")] == FEW
     # An error is no crash: it is not tried again.
     assert {attempts for _, attempts in errors(folder / "report.json").values()} == {1}
-
-
-@pytest.mark.slow
-def test_forty_files_are_the_same_as_by_one_process(folder):
-    shots = [f"shot_{k:02}" for k in range(40)]
-    save_shots(folder, shots)
-    run("bake --output-dir one --report one.json", shots)
-    run("bake --output-dir two --report two.json --jobs 2", shots)
-    assert measured(folder / "two.json") == measured(folder / "one.json")
-    assert names(folder / "two") == names(folder / "one")
-    for shot in ("shot_00", "shot_39"):
-        assert keys_of(folder / "two" / f"{shot}.blend") == keys_of(folder / "one" / f"{shot}.blend")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

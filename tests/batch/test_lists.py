@@ -12,7 +12,7 @@ from ik_addon import command_line
 from ik_addon.command_line import commands as baking
 from ik_addon.command_line import reports
 
-from .shots import keys_of, measured, names, read, save_shots, status_of
+from .shots import names, read, save_shots, status_of
 
 SHOTS = [f"shot_{k}" for k in range(4)]
 
@@ -31,12 +31,6 @@ def run(line: str, status: int = 0) -> None:
 
 
 BAKE = "bake --files-from list.txt --output-dir out --report report.json"
-
-
-def test_files_come_from_a_list(folder):
-    run(BAKE)
-    assert names(folder / "out") == [f"{shot}.blend" for shot in SHOTS]
-    assert [entry["file"] for entry in read(folder / "report.json")] == [f"{shot}.blend" for shot in SHOTS]
 
 
 def test_files_come_from_standard_input(folder, monkeypatch):
@@ -236,15 +230,6 @@ def test_the_report_is_written_as_it_grows(folder, monkeypatch):
 # The same command once more
 
 
-def test_a_second_run_gives_the_same(folder):
-    run(BAKE)
-    first, keys = measured(folder / "report.json"), keys_of(folder / "out" / "shot_0.blend")
-    run(BAKE)
-    assert measured(folder / "report.json") == first
-    assert keys_of(folder / "out" / "shot_0.blend") == keys
-    assert names(folder / "out") == [f"{shot}.blend" for shot in SHOTS]
-
-
 @pytest.mark.parametrize("after", ["mute", "remove"])
 def test_a_file_that_is_baked_in_place_is_left_as_it_is(folder, capsys, after):
     line = f"bake shot_0.blend --in-place --after {after} --report report.json --certificate certificate.txt"
@@ -272,16 +257,6 @@ def test_a_file_that_is_baked_in_place_and_live_says_that_it_is_baked_again(fold
 
 
 # Merged
-
-
-def test_reports_of_parts_are_merged_to_that_of_the_whole(folder):
-    run(BAKE)
-    whole = measured(folder / "report.json")
-    for lines in ("1-2", "3-4"):
-        run(f"bake --files-from list.txt --lines {lines} --output-dir out --report part-{lines}.json")
-    run("merge part-1-2.json part-3-4.json --report all.json --certificate all.txt")
-    assert measured(folder / "all.json") == whole
-    assert all(f"{shot}.blend" in (folder / "all.txt").read_text() for shot in SHOTS)
 
 
 def test_the_later_entry_of_a_file_counts(folder, capsys):

@@ -13,7 +13,7 @@ from ik_addon.rig.blender.clips import clip_name, clips_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import update
-from ..scenes import enter, go_to, whole_state, without_handlers
+from ..scenes import enter, go_to, refuses, whole_state, without_handlers
 from ..travel.walkers import Walk
 from ..travel.walkers import walker as walks
 from .characters import (
@@ -177,10 +177,8 @@ def test_what_fails_leaves_everything_as_it_was(as_bones):
     thigh.scale = (0.0, 0.0, 0.0)
     thigh.keyframe_insert("scale", frame=1)
     update()
-    before = whole_state()
-    with pytest.raises(ChainError, match="Clip 'folded'"):
+    with refuses(ChainError, "Clip 'folded'"):
         bake_clips_for_export(bpy.context, ob)
-    assert whole_state() == before
 
 
 def test_a_clip_in_an_action_of_a_library_is_refused(tmp_path):

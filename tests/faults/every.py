@@ -9,7 +9,6 @@ from .cases import (
     duplicating,
     exports,
     files,
-    handlers,
     hiding,
     instances,
     keys,
@@ -34,7 +33,7 @@ _IN_ORDER = (
     *(undo, files, addon, libraries, overrides),
     *(duplicating, renaming, deleting, control_bones, hiding, modes, posing, parenting, scaling),
     *(constraints, drivers, keys, nla, timing),
-    *(several_scenes, shared_data, instances, handlers, other_add_ons, exports),
+    *(several_scenes, shared_data, instances, other_add_ons, exports),
     native,
 )
 _PLACES = [case.__name__ for case in _IN_ORDER]

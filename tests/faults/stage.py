@@ -245,12 +245,16 @@ class Stage:
         """Add what a fault has seen by itself: a distance in chain lengths, or what is not as it was."""
         self.seen.append(Seen(when, missed, lost=[lost] if lost else []))
 
+    def play(self, frames: Iterable[float], when: str = "") -> None:
+        """Look at each of these frames."""
+        for frame in frames:
+            go_to(frame)
+            self.look(f"{when}, at frame {frame}".removeprefix(", "))
+
     def follow(self, when: str) -> None:
         """See that all limbs follow: over frames, dragged at a frame, and between two frames."""
         self.dragged = False
-        for frame in (*FRAMES, FRAMES[0] + 0.5):
-            go_to(frame)
-            self.look(f"{when}, at frame {frame}")
+        self.play((*FRAMES, FRAMES[0] + 0.5), when)
         self.drag()
         self.look(f"{when}, dragged")
         self.dragged = False

@@ -14,7 +14,7 @@ import pytest
 from ik_addon.rig.data.settings import settings_of
 
 from ..rig.rigs import update
-from ..scenes import EXACT, enter, walking_leg
+from ..scenes import EXACT, enter, reopened, walking_leg
 from ..ui.layouts import drawn
 from . import hostile
 from .exercise import armatures, exercised, panels
@@ -86,18 +86,17 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
 CASES = dict(cases())
 
 
-def reopened(make: Callable[[], object], folder: Path) -> Path:
+def made_and_opened(make: Callable[[], object], folder: Path) -> Path:
     make()
     file = folder / "hostile.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(file))
-    bpy.ops.wm.open_mainfile(filepath=str(file))
+    reopened(file)
     return file
 
 
 @pytest.mark.some(30)
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_raised(case, tmp_path, capfd):
-    reopened(CASES[case], tmp_path)
+    made_and_opened(CASES[case], tmp_path)
     exercised()
     said = "".join(capfd.readouterr())
     assert "Please report" not in said
@@ -109,7 +108,7 @@ def test_nothing_is_raised(case, tmp_path, capfd):
 def test_a_setting_that_is_no_number_is_told_and_any_other_is_in_its_range(name, tmp_path):
     for value in hostile.NUMBERS[name]:
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        reopened(partial(hostile.number, name, value), tmp_path)
+        made_and_opened(partial(hostile.number, name, value), tmp_path)
         [ob] = armatures()
         enter("POSE", ob, "shin")
         settings = settings_of(ob.pose.bones["shin"])
@@ -127,7 +126,7 @@ def test_a_setting_that_is_no_number_is_told_and_any_other_is_in_its_range(name,
 @pytest.mark.parametrize("name", [name for name in hostile.NAMES])
 def test_a_chain_with_such_names_works(name, tmp_path):
     """Not only is nothing raised: it follows, and its keys play."""
-    reopened(partial(hostile.named, hostile.NAMES[name]), tmp_path)
+    made_and_opened(partial(hostile.named, hostile.NAMES[name]), tmp_path)
     [ob] = armatures()
     [tip] = [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
     for bake in (False, True):
@@ -144,7 +143,7 @@ def test_a_chain_with_such_names_works(name, tmp_path):
 
 
 def test_a_record_that_holds_no_numbers_loses_no_pose(tmp_path):
-    reopened(partial(hostile.number, "record", [hostile.NAN] * 9), tmp_path)
+    made_and_opened(partial(hostile.number, "record", [hostile.NAN] * 9), tmp_path)
     [ob] = armatures()
     tip = ob.pose.bones["shin"]
     tip.analytic_ik_enabled = False
@@ -183,7 +182,7 @@ def test_what_is_kept_as_text_may_be_any_text(text, tmp_path, capfd):
         rig.ob.analytic_ik_report = rig.ob.analytic_ik_marks = rig.tip.analytic_ik_record_adopted = TEXTS[text]
         rig.tip.constraints.new("IK").mute = True
 
-    reopened(make, tmp_path)
+    made_and_opened(make, tmp_path)
     [ob] = armatures()
     enter("POSE", ob, "shin")
     shown = " ".join(drawn(kind).text() for kind in panels() if kind.__name__ == "ANALYTIC_IK_PT_certificate")
@@ -217,7 +216,7 @@ def test_the_command_line_says_a_sentence_each(tmp_path):
     files = []
     for case in COMMANDED:
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        files.append(reopened(CASES[case], tmp_path).rename(tmp_path / f"{len(files)}.blend"))
+        files.append(made_and_opened(CASES[case], tmp_path).rename(tmp_path / f"{len(files)}.blend"))
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, "check", *files, "--frames", "1-5", "--certificate", tmp_path / "c.txt"],
         env=os.environ | {"PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
@@ -252,7 +251,7 @@ MANY = {
 def test_many_of_them_neither_hang_nor_crash(what, tmp_path):
     """In a process of its own, which is ended after ten minutes; more than Python's depth of recursion each."""
     make, many, some = MANY[what]
-    reopened(partial(make, many if HEAVY else some), tmp_path)
+    made_and_opened(partial(make, many if HEAVY else some), tmp_path)
     script = (
         "import os, bpy, ik_addon; ik_addon.register()\n"
         "from tests.faults.exercise import exercised\n"

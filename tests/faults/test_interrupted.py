@@ -31,7 +31,7 @@ from ik_addon.solvers import ChainError
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..helpers.commands import ENVIRONMENT
 from ..helpers.films import assert_same_but_for_rounding
-from ..rig.rigs import new_empty, update
+from ..rig.rigs import new_empty
 from ..scenes import EXACT, missed_world, walking_leg, whole_state
 
 pytestmark = pytest.mark.slow
@@ -583,44 +583,6 @@ def test_handlers_that_raise_change_nothing_of_a_scene(raising_handlers):
     assert_same_but_for_rounding(after, before)
     report = bake(bpy.context, chains_of([rig.ob]), range(1, 13))
     assert report["files"][0]["chains"][0]["max_error"] < EXACT
-
-
-@pytest.mark.parametrize("name", ["frame_change_pre", "frame_change_post"])
-def test_a_handler_that_moves_the_target_is_followed_by_the_keys_too(name):
-    """A bake goes by what is seen, and not by the F-Curves alone, where others act on frames."""
-    rig = walking_leg()
-    rig.target.ob.animation_data_clear()
-
-    def move(scene, _) -> None:
-        rig.target.ob.location = (0.05 * scene.frame_current, -0.3, 0.4)
-
-    handlers = getattr(bpy.app.handlers, name)
-    handlers.insert(0, move)
-    try:
-        bake(bpy.context, chains_of([rig.ob]), range(1, 13))
-        for frame in (2, 6, 11):
-            bpy.context.scene.frame_set(frame)
-            update()
-            assert missed_world(rig) < 1e-4
-    finally:
-        handlers.remove(move)
-
-
-@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-@pytest.mark.parametrize("work", [bake, check])
-def test_a_scene_is_as_before_where_progress_ends_it(work, error):
-    rig = walking_leg()
-    rig.ob.data.bones["shin"].use_local_location = False
-    before = whole_state()
-
-    def progress(done: int, _: int) -> None:
-        if done == 7:
-            raise error
-
-    with pytest.raises(error):
-        work(bpy.context, chains_of([rig.ob]), range(1, 13), progress=progress)
-    update()
-    assert whole_state() == before
 
 
 def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, capsys):

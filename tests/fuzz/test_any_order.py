@@ -31,7 +31,7 @@ import ik_addon
 from ik_addon.rig.status.problems import faults_of, notes_of, warnings_of
 
 from ..rig.rigs import update
-from ..scenes import go_to, whole_state
+from ..scenes import go_to, reopened, whole_state
 from . import edits, laws
 from .console import heard
 from .playground import OWN_BONE, build
@@ -369,9 +369,7 @@ class AnyOrder(RuleBasedStateMachine):
         edits.out_of_edit_mode()
         go_to(frame)
         before = laws.poses()
-        path = str(self.folder / "file.blend")
-        bpy.ops.wm.save_as_mainfile(filepath=path)
-        bpy.ops.wm.open_mainfile(filepath=path)
+        reopened(self.folder / "file.blend")
         update()
         opened = laws.poses()
         go_to(frame)

@@ -25,7 +25,7 @@ from ..scenes import go_to
 
 pytestmark = pytest.mark.versions
 
-STEPS = int(os.environ.get("ANALYTIC_IK_OTHERS_STEPS", "60"))
+STEPS = int(os.environ.get("ANALYTIC_IK_OTHERS_STEPS", "600"))
 IN_A_ROW = 20
 """Steps from one empty file to the next."""
 EVENTS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
@@ -354,6 +354,7 @@ def solved_anew(rig: Rig) -> list:
     return [evaluated.pose.bones[name].matrix.copy() for name in rig.bones]
 
 
-@pytest.mark.parametrize("seed", range(max(1, STEPS // IN_A_ROW)))
-def test_the_laws_hold_whatever_others_do(seed):
-    run(seed)
+@pytest.mark.parametrize("first", range(0, max(1, STEPS // IN_A_ROW), 10))
+def test_the_laws_hold_whatever_others_do(first):
+    for seed in range(first, min(first + 10, max(1, STEPS // IN_A_ROW))):
+        run(seed)

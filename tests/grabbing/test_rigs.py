@@ -8,7 +8,7 @@ from ik_addon import api, messages
 from ik_addon.authoring.keys import auto_keying
 
 from ..rig.rigs import evaluated_copy, update
-from ..scenes import curves_of, enter, go_to, keyed_frames, link_from_library, pose_of
+from ..scenes import curves_of, enter, go_to, keyed_frames, link_from_library, pose_of, reopened
 from .bodies import person
 
 FEET = ("foot.L", "foot.R")
@@ -58,9 +58,7 @@ def test_a_library_override_is_grabbed_and_what_is_only_linked_is_refused(tmp_pa
     report = api.grab(override, "hips", hips - Vector((0.0, 0.0, 0.3)))
     update()
     assert apart_from(before, override, *FEET) < 1e-6 and report["missed"] < 1e-6
-    path = str(tmp_path / "shot.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(tmp_path / "shot.blend")
     kept = next(each for each in bpy.context.scene.objects if each.type == "ARMATURE")
     assert apart_from(before, kept, *FEET) < 1e-6
     assert (places(kept, "hips")[0] - hips + Vector((0.0, 0.0, 0.3))).length < 1e-6

@@ -22,7 +22,7 @@ from ..rig.rigs import (
     new_empty,
     update,
 )
-from ..scenes import action_state, apart, curves_of, enter, go_to, played, walking_leg
+from ..scenes import action_state, apart, curves_of, enter, go_to, played, reopened, walking_leg
 from .natives import all_there_is, any_footed, any_rig, changed, live, native, user_pose
 
 pytestmark = pytest.mark.versions
@@ -158,8 +158,7 @@ def test_it_comes_back_after_bones_were_renamed(tmp_path):
     native(rig)
     for old, new in (("shin", "Unterschenkel"), ("thigh", "Oberschenkel"), ("foot", "Fuß"), ("goal", "Ziel")):
         rig.ob.data.bones[old].name = new
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "renamed.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "renamed.blend"))
+    reopened(tmp_path / "renamed.blend")
     ob = bpy.data.objects["leg"]
     update()
     shown = user_pose(ob)

@@ -14,6 +14,7 @@ from ik_addon.planting.scene.control_tracks import keyed_controls
 from ik_addon.planting.scene.correcting import corrections_of
 from ik_addon.planting.scene.kept_keys import curves_of
 
+from ..scenes import reopened
 from .corrected import TIMES, channels, foot, middle_stance, move, walk
 from .planted_walks import FRAMES, all_bytes, farthest, seen
 
@@ -151,9 +152,7 @@ def test_saved_undone_copied_planted_again_and_simplified_they_stay(tmp_path):
     ob = bpy.context.object
     assert len(corrections_of(ob)) == 2
     ob.animation_data.action = ob.animation_data.action.copy()
-    path = str(tmp_path / "kept.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(tmp_path / "kept.blend")
     ob = bpy.context.object
     assert len(corrections_of(ob)) == 2
     for name, numbers in channels(ob).items():

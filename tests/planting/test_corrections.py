@@ -13,32 +13,11 @@ from ..rig.rigs import evaluated_copy, leg
 from ..scenes import enter, go_to
 from ..ui.layouts import drawn
 from .corrected import TIMES, channels, foot, middle_stance, middle_swing, move, stances, walk
-from .planted_walks import FRAMES, LEG, all_bytes, seen
+from .planted_walks import FRAMES, LEG, seen
 
 pytestmark = pytest.mark.versions
 
 KEYS = ["dense", pytest.param("few", marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("keys", KEYS)
-def test_outside_its_span_every_channel_is_equal_and_removal_is_byte_equal(keys):
-    ob, _ = walk(keys)
-    before, own, all_before = channels(ob), middle_stance(ob), all_bytes(ob)
-    around = [each for each in stances(ob) if each != own]
-    start = max((last for _, last in around if last < own[0]), default=FRAMES[0])
-    end = min((first for first, _ in around if first > own[1]), default=FRAMES[-1])
-    move(ob, sum(own) // 2, turn=0.2)
-    after, outside = channels(ob), (start >= TIMES) | (end <= TIMES)
-    for name, numbers in after.items():
-        assert numbers[outside] == pytest.approx(before[name][outside], abs=2e-7 if keys == "dense" else 1e-5), name
-    assert np.abs(after[foot(ob).foot.name] - before[foot(ob).foot.name]).max() > 0.04
-    assert bpy.ops.analytic_ik.switch_correction(index=0) == {"FINISHED"}
-    assert all_bytes(ob) == all_before
-    bpy.ops.analytic_ik.switch_correction(index=0)
-    assert channels(ob)[foot(ob).foot.name] == pytest.approx(after[foot(ob).foot.name], abs=1e-6)
-    assert bpy.ops.analytic_ik.remove_correction(index=0) == {"FINISHED"}
-    assert all_bytes(ob) == all_before
-    assert corrections_of(ob) == []
 
 
 @pytest.mark.parametrize("keys", KEYS)
@@ -132,22 +111,6 @@ def test_a_second_move_in_one_stance_takes_the_place_of_the_first():
     at = np.flatnonzero(own[0] == TIMES)[0]
     name = foot(ob).foot.name
     assert (channels(ob)[name] - before[name])[at, :3] == pytest.approx((0.03, 0.01, 0.0), abs=1e-5)
-
-
-def test_saved_loaded_and_copied_actions_have_their_corrections(tmp_path):
-    ob, _ = walk()
-    before = all_bytes(ob)
-    move(ob, sum(middle_stance(ob)) // 2)
-    after = channels(ob)
-    ob.animation_data.action.copy().use_fake_user = True
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "corrected.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "corrected.blend"))
-    ob = bpy.context.object
-    for name, numbers in channels(ob).items():
-        assert (numbers == after[name]).all()
-    assert "Foot.L, frame" in drawn(panel.ANALYTIC_IK_PT_planting).text()
-    bpy.ops.analytic_ik.remove_correction(index=0)
-    assert all_bytes(ob) == before
 
 
 def test_keys_that_were_changed_by_hand_are_not_lost():

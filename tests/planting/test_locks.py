@@ -21,6 +21,7 @@ from ..scenes import (
     enter,
     go_through,
     go_to,
+    refuses,
     select,
     select_bones,
     whole_state,
@@ -207,10 +208,8 @@ def test_what_the_hand_carries_is_refused_and_changes_nothing():
     ob, prop = person(True), new_prop()
     prop.parent, prop.parent_type, prop.parent_bone = ob, "BONE", "hand.L"
     update()
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"forearm\.L"):
+    with refuses(ChainError, r"forearm\.L"):
         lock(bpy.context, [ob.pose.bones["forearm.L"]], Control(prop), range(1, 61))
-    assert whole_state() == before
 
 
 def test_it_is_pressed_seen_and_released(capfd):
@@ -366,10 +365,8 @@ def test_what_cannot_hold_is_refused_and_changes_nothing(scene):
 
     def refused(said: str, tip: bpy.types.PoseBone, held: Control, **options) -> None:
         update()
-        before = whole_state()
-        with pytest.raises(ChainError, match=said):
+        with refuses(ChainError, said):
             lock(bpy.context, [tip], held, **{"frames": FRAMES, **options})
-        assert whole_state() == before
 
     follower, gone = new_empty("follower"), new_empty("gone")
     follower.constraints.new("COPY_LOCATION").target = left(ob).analytic_ik_target
@@ -391,10 +388,8 @@ def test_a_foot_that_is_locked_is_not_planted_too(scene):
     ob, prop = scene
     lock(bpy.context, [ob.pose.bones["shin.L"]], Control(prop), FRAMES)
     update()
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"Bone 'shin\.L': its control .* is locked"):
+    with refuses(ChainError, r"Bone 'shin\.L': its control .* is locked"):
         plant(bpy.context, leg_tips(ob), range(1, 61))
-    assert whole_state() == before
 
 
 # What is selected

@@ -11,7 +11,7 @@ from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import ADDED_SPEED, Options
 from ik_addon.planting.feet.paths import captured_sides
-from ik_addon.planting.feet.planning import body_shifts, plan
+from ik_addon.planting.feet.planning import body_shifts, has_edges, plan
 
 from . import clips
 from .laws import GROUNDS, assert_lawful, ground_of
@@ -440,6 +440,13 @@ def test_a_leg_without_contacts_stays_as_captured():
     nothing = plan(clip, Options(), np.zeros_like(truth))
     assert nothing.locks == ()
     assert np.abs(nothing.shifts).max() <= 1e-12
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_slopes_and_bumps_have_no_edges_as_stairs_do(ground):
+    clip, _ = clips.walk(60.0)
+    assert not has_edges(clip, ground_of(ground, clip))
+    assert has_edges(clip, stairs(clip))
 
 
 @pytest.mark.parametrize("frame_count", [1, 2, 3, 7])

@@ -101,33 +101,6 @@ def test_what_follows_something_that_is_moved_is_solved_and_nothing_else(what, s
     assert rig.missed() < 1e-5
 
 
-SETTINGS = {
-    "influence": 0.5,
-    "swivel": 0.6,
-    "flip": True,
-    "softness": 0.3,
-    "chain_count": 1,
-    "solver": "TRIANGULATION",
-    "enabled": False,
-    "pole_target": None,
-    "least_motion": True,
-    "reach": "HOLD",
-}
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting_changed_from_python_takes_effect_at_the_next_update(name, solved):
-    rig = spider()
-    rig.target.place((0.0, 0.0, 0.1))
-    before = [matrix.copy() for matrix in rig.matrices()]
-    solved.clear()
-    setattr(rig.tip, f"analytic_ik_{name}", SETTINGS[name])
-    update()
-    assert (("shin 0", 0) in solved) == (name != "enabled")
-    if name not in ("solver", "least_motion", "reach", "pole_target"):
-        assert rig.matrices() != before
-
-
 def test_nothing_is_solved_while_nothing_changes(solved, passes):
     spider()
     update()

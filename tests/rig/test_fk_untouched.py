@@ -15,7 +15,8 @@ from ik_addon.rig.pose import posing
 from ik_addon.rig.pose.posing import loans
 
 from ..changes import CHANGES, Change, walking
-from ..scenes import EXACT, apart, enter, go_to, key_fk, played, without_handlers
+from ..helpers.handling import handling
+from ..scenes import EXACT, apart, go_to, key_fk, played, without_handlers
 from .keys import FRAMES, animated_rig, fcurves, key
 from .rigs import Rig, editing, evaluated_copy, fk_values, leg, matrix_difference, new_empty, set_rotation, update
 
@@ -105,30 +106,6 @@ def test_keyed_channels_hold_what_blender_alone_plays_whatever_happens(change: C
 # Guards
 
 
-@contextmanager
-def listening(event: str, look: Callable) -> Iterator[None]:
-    """Inside, another add-on's handler looks, before ours or after them as Blender calls them."""
-    handlers = getattr(bpy.app.handlers, event)
-    handlers.append(look)
-    try:
-        yield
-    finally:
-        handlers.remove(look)
-
-
-@pytest.mark.parametrize("event", ["depsgraph_update_post", "frame_change_post"])
-def test_handlers_of_other_add_ons_see_the_fk_pose(event):
-    rig = footed()
-    before, seen = held(rig.ob), []
-    with listening(event, lambda *_: seen.append(held(rig.ob))):
-        # The armature is copied anew, with what its original was lent.
-        rig.ob.update_tag()
-        update()
-        rig.ob.update_tag()
-        go_to(3)
-    assert seen and all(each == before for each in seen)
-
-
 def test_a_handler_that_fails_leaves_the_fk_pose(monkeypatch, capsys):
     rig = footed()
     before = held(rig.ob)
@@ -181,7 +158,7 @@ def test_two_scenes_at_two_frames_are_right_and_come_to_rest():
         tail = ours.matrix_world @ ours.pose.bones["shin"].tail
         assert (tail - rig.target.ob.evaluated_get(layer.depsgraph).matrix_world.translation).length < EXACT, scene.name
     ran = []
-    with listening("depsgraph_update_post", lambda *_: ran.append(1)):
+    with handling("depsgraph_update_post", lambda *_: ran.append(1)):
         for _ in range(10):
             for layer in layers:
                 layer.update()
@@ -212,16 +189,6 @@ def test_a_chain_that_would_be_a_circle_is_tied_to_the_trigger_alone(capfd):
     assert tie.mute and tie.target == rig.ob.analytic_ik_record_trigger and tie.pole_target is None
     said = capfd.readouterr()
     assert "ycle" not in said.out + said.err
-
-
-def test_the_last_chain_takes_the_trigger_with_it():
-    rig = footed()
-    assert rig.ob.analytic_ik_record_trigger.name in bpy.data.objects
-    enter("POSE", rig.ob, "shin")
-    bpy.ops.analytic_ik.remove(keep_pose=False)
-    assert rig.ob.analytic_ik_record_trigger is None
-    assert not any(ob.name.startswith("Analytic IK") for ob in bpy.data.objects)
-    assert not rig.tip.constraints
 
 
 def test_keys_that_blender_plays_within_a_frame_are_solved_over():

@@ -1,7 +1,6 @@
 """However a chain is solved: before the frame, after it or read anew, the pose is the same, whatever changes."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from random import Random
 
 import bpy
@@ -15,6 +14,7 @@ from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import PlannedChain, solve_scene
 
 from ..changes import AFTER, AHEAD, CHANGES, EVERY, SMOOTH, VARIES, Change, constrained_target, walking
+from ..helpers.handling import handling
 from ..scenes import apart, go_to, pose_of
 from .keys import FRAMES, any_rig, curves_in, fcurves, key, key_rotation
 from .rigs import (
@@ -306,17 +306,6 @@ def test_a_chain_that_was_so_from_the_start_is_solved_the_same_way(change):
 
 
 # Other handlers
-
-
-@contextmanager
-def handling(kind: str, handler: Callable, first: bool = False) -> Iterator[None]:
-    """A handler of someone else's; first: before the add-on's own."""
-    handlers = getattr(bpy.app.handlers, kind)
-    handlers.insert(0, handler) if first else handlers.append(handler)
-    try:
-        yield
-    finally:
-        handlers.remove(handler)
 
 
 def place_at(frame: float) -> Vector:

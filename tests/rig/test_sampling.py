@@ -356,23 +356,6 @@ def a_slot_among_others():
 
 
 @simple
-def muted_constraints():
-    ob = moving()
-    constraint = ob.constraints.new("COPY_LOCATION")
-    constraint.target, constraint.mute = new_empty("target", (5.0, 5.0, 5.0)), True
-    rig = rope()
-    constraint = rig.pose.bones["1"].constraints.new("COPY_ROTATION")
-    constraint.target, constraint.mute = ob, True
-    return [(ob, ""), tip_of(rig)]
-
-
-@simple
-def a_rope_of_bones():
-    rig = rope(count=6)
-    return [(rig, bone.name) for bone in rig.pose.bones]
-
-
-@simple
 def bones_of_every_rotation_mode():
     rig = rope(count=len(ROTATION_MODES), keyed=False)
     for k, (bone, mode) in enumerate(zip(rig.pose.bones, ROTATION_MODES, strict=True)):
@@ -418,34 +401,6 @@ def every_way_to_inherit():
 
 
 @simple
-def a_root_without_local_location():
-    rig = rope(count=2)
-    root = rig.data.bones["0"]
-    root.use_local_location = root.use_inherit_rotation = False
-    root.inherit_scale = "NONE"
-    return [(rig, "0"), (rig, "1")]
-
-
-@simple
-def names_with_quotes_and_dots():
-    rig = rope()
-    names = ('a"b', "c\\d", "ü.x]")
-    for bone, name in zip(rig.data.bones, names, strict=True):
-        bone.name = name
-    for k, bone in enumerate(rig.pose.bones):
-        random_keys(bone, k + 20)
-    return [(rig, bone.name) for bone in rig.pose.bones]
-
-
-@simple
-def an_armature_that_rides():
-    rig = rope()
-    random_keys(rig, 9)
-    rig.parent = moving("carrier", 4, "QUATERNION")
-    return [tip_of(rig), (rig, ""), (rig.parent, "")]
-
-
-@simple
 def constraints_of_bones_elsewhere():
     rig = rope(count=5)
     tip = rig.pose.bones["4"]
@@ -453,14 +408,6 @@ def constraints_of_bones_elsewhere():
     ik.target, ik.chain_count, ik.use_tail = new_empty("target", (1.0, 2.0, 2.0)), 3, True
     tip.constraints.new("COPY_ROTATION").target = ik.target
     return [(rig, "1"), (rig, "0")]
-
-
-@simple
-def hidden_from_view():
-    ob = moving()
-    ob.hide_set(True)
-    ob.hide_render = True
-    return [(ob, "")]
 
 
 @simple
@@ -486,27 +433,10 @@ def a_constraint_that_wakes_up():
     return ob, ""
 
 
-@refused("a driver sets the constraints of 'moving'")
-def a_constraint_that_is_driven():
-    ob = moving()
-    constraint = ob.constraints.new("COPY_LOCATION")
-    constraint.target = new_empty("target", (5.0, 5.0, 5.0))
-    drive(constraint, "enabled", expression="frame > 5")
-    constraint.mute = True
-    return ob, ""
-
-
 @refused("a driver sets the delta scale of 'moving'")
 def a_driven_delta():
     ob = moving()
     drive(ob, "delta_scale", 2)
-    return ob, ""
-
-
-@refused("a driver sets the rotation mode of 'moving'")
-def a_driven_rotation_mode():
-    ob = moving()
-    drive(ob, "rotation_mode", expression="3 if frame > 5 else 1")
     return ob, ""
 
 
@@ -525,14 +455,6 @@ def a_keyed_parent_inverse():
     child.matrix_parent_inverse = Matrix.Translation((9.0, 0.0, 0.0))
     child.keyframe_insert("matrix_parent_inverse", frame=9)
     return child, ""
-
-
-@refused("'moving' plays NLA strips")
-def a_strip_below_an_action():
-    ob = moving()
-    push_down(ob, mute=False)
-    key(ob, "location", [1.0, 2.0, 3.0, 4.0], index=0)
-    return ob, ""
 
 
 @refused("'moving' plays NLA strips", needlessly=True)
@@ -613,21 +535,6 @@ def a_child_of_a_curve_that_becomes_a_path():
     return child, ""
 
 
-@refused("'top' plays NLA strips")
-def a_rig_below_a_strip():
-    rig = rope()
-    rig.parent = moving("top")
-    push_down(rig.parent, mute=False)
-    return rig, ""
-
-
-@refused("'Rig' is in Rest Position")
-def a_rig_at_rest():
-    rig = rope()
-    rig.data.pose_position = "REST"
-    return tip_of(rig)
-
-
 @refused("animation sets the pose position of armature 'Rig'")
 def a_rig_that_goes_to_rest():
     rig = rope()
@@ -660,26 +567,12 @@ def a_rig_in_edit_mode():
     return tip_of(rig)
 
 
-@refused("bone '0' has the constraint 'Copy Rotation'")
-def a_bone_above_with_a_constraint():
-    rig = rope()
-    rig.pose.bones["0"].constraints.new("COPY_ROTATION").target = moving()
-    return tip_of(rig)
-
-
 @refused("bone '1' has the constraint 'Copy Rotation'")
 def a_bone_whose_constraint_wakes_up():
     rig = rope()
     constraint = rig.pose.bones["1"].constraints.new("COPY_ROTATION")
     constraint.target, constraint.mute = moving(), True
     set_step(rig, f'pose.bones["1"].constraints["{constraint.name}"].enabled')
-    return tip_of(rig)
-
-
-@refused("a driver sets the rotation quaternion of bone '0'")
-def a_driven_bone():
-    rig = rope()
-    drive(rig.pose.bones["0"], "rotation_quaternion", 2)
     return tip_of(rig)
 
 
@@ -704,14 +597,6 @@ def a_bone_by_its_number():
     rig = rope(keyed=False)
     set_step(rig, "pose.bones[0].location", 1)
     return tip_of(rig)
-
-
-@refused("bone '1' is moved by the constraint 'IK' of '3'")
-def a_bone_in_the_chain_of_an_ik():
-    rig = rope(count=4)
-    ik = rig.pose.bones["3"].constraints.new("IK")
-    ik.target, ik.chain_count, ik.use_tail = new_empty("target", (1.0, 2.0, 2.0)), 2, False
-    return rig, "1"
 
 
 @refused("bone '0' is moved by the constraint 'IK' of '3'")

@@ -12,7 +12,7 @@ from ..helpers.creature import Creature, spread_over_frames, walked
 from ..helpers.empty import empty_scene
 from ..helpers.feet import animated_foot
 from ..helpers.stretching import SCALE_KEYS, scale_animated_rig
-from ..scenes import go_to, without_handlers
+from ..scenes import go_to, reopened, without_handlers
 from ..troubles import no_target, target_deleted_by_operator, target_removed_from_the_file, too_many_bones
 from .keys import FK_KEYS, FRAMES, animated_rig, fcurves
 from .rigs import (
@@ -97,9 +97,7 @@ def test_a_frame_has_the_same_pose_after_save_and_reload(seed, build, tmp_path):
     ob = BUILDS[build](seed).ob
     name, frames = ob.name, random_frames(Random(seed), 4)
     expected = {frame: pose_at(ob, frame) for frame in frames}
-    path = str(tmp_path / "rig.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(tmp_path / "rig.blend")
     ob = bpy.data.objects[name]
     update()
     assert difference(evaluated_pose(ob), expected[frames[-1]]) < READ

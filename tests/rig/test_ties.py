@@ -14,7 +14,7 @@ from ik_addon.rig.pose import posing
 from ik_addon.rig.status.problems import warnings_of
 
 from ..helpers.blenders_ik import adopt_all, constrain, constraint_state
-from ..scenes import EXACT, enter, go_to, link_from_library, select, walking_leg
+from ..scenes import EXACT, enter, go_to, link_from_library, reopened, select, walking_leg
 from .rigs import Control, Rig, editing, evaluated_copy, leg, make_chain, new_empty, update
 
 pytestmark = pytest.mark.versions
@@ -394,9 +394,7 @@ def test_blenders_own_ik_on_the_tip_acts_as_if_there_were_no_ties(with_pole, tmp
     assert gap() < 1e-3
     rig.tip.analytic_ik_enabled = True
     update()
-    path = str(tmp_path / "leg.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(tmp_path / "leg.blend")
     update()
     assert gap() < 1e-3
     rows = [is_tie(each) for each in bpy.data.objects[armature].pose.bones[name].constraints]

@@ -9,7 +9,7 @@ from ik_addon.planting.scene.sources import is_made, mark_source
 
 from ..clips.characters import new_character
 from ..rig.rigs import update
-from ..scenes import EXACT, go_to, whole_state
+from ..scenes import EXACT, go_to, refuses, whole_state
 from .walkers import LEG, Walk, apart, shown, walker
 
 pytestmark = pytest.mark.versions
@@ -52,10 +52,8 @@ def test_a_loop_of_a_fall_is_refused_with_the_distance(clips):
         top.rotation_euler = (angle, 0.0, 0.0)
         top.keyframe_insert("rotation_euler", frame=frame)
     go_to(1)
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"the ends of frames 1-25 are \d\.\d\d leg lengths apart"):
+    with refuses(RuntimeError, r"the ends of frames 1-25 are \d\.\d\d leg lengths apart"):
         ik.make_loop(clips=clips, cycle="WHOLE")
-    assert whole_state() == before
     with pytest.raises(RuntimeError, match=r"The last frame \(3\) is before the first \(9\)"):
         ik.make_loop(cycle="RANGE", frame_start=9, frame_end=3)
 
@@ -120,10 +118,8 @@ def test_all_clips_get_root_motion():
 
 def test_where_no_clip_can_it_is_refused():
     ob = new_character(["idle", "walk"])
-    before = whole_state()
-    with pytest.raises(RuntimeError, match="does not travel in this clip"):
+    with refuses(RuntimeError, "does not travel in this clip"):
         ik.in_place(clips="ALL")
-    assert whole_state() == before
     assert ob.animation_data.action.name == "walk"
 
 

@@ -22,7 +22,7 @@ from ..planting.clips import STRIDE as CLIP_STRIDE
 from ..planting.clips import every, placed
 from ..planting.clips import walk as made_walk
 from ..rig.rigs import update
-from ..scenes import EXACT, linked, whole_state
+from ..scenes import EXACT, linked, refuses
 from .walkers import CHAINS, CYCLE, LEG, PLACED, STANCE, STRIDE, Walk, apart, character, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
@@ -142,10 +142,8 @@ def test_what_was_taken_is_forgotten_once_it_is_given_back():
     assert ob.animation_data.action.is_property_set("analytic_ik_travel_taken")
     travel(bpy.context, ob)
     assert not ob.animation_data.action.is_property_set("analytic_ik_travel_taken")
-    before = whole_state()
-    with pytest.raises(ChainError, match="its feet do not slide back at one speed"):
+    with refuses(ChainError, "its feet do not slide back at one speed"):
         travel(bpy.context, ob)
-    assert whole_state() == before
 
 
 @pytest.mark.parametrize("record", ["", "[]", "{", '{"bone": "gone", "step": [1, 2, 3]}', '{"bone": "", "step": [1]}'])
@@ -158,10 +156,8 @@ def test_a_record_that_somebody_else_wrote_counts_for_nothing(record):
 
 def test_a_clip_in_place_is_not_put_in_place():
     ob = walker(Walk(in_place=True, last=25))
-    before = whole_state()
-    with pytest.raises(ChainError, match=r"Armature 'walker': its body 'hips' does not travel in this clip"):
+    with refuses(ChainError, r"Armature 'walker': its body 'hips' does not travel in this clip"):
         put_in_place(bpy.context, ob)
-    assert whole_state() == before
 
 
 def test_a_control_from_a_library_is_named(tmp_path):

@@ -24,7 +24,7 @@ from ik_addon.ui.operators import travel
 
 from ..clips.characters import show
 from ..rig.rigs import update
-from ..scenes import EXACT, go_to, select, whole_state
+from ..scenes import EXACT, go_to, refuses, select
 from .walkers import CHAINS, LEG, Walk, check_speeds, seen_on_ground, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
@@ -223,17 +223,14 @@ def test_what_would_have_to_move_too_fast_is_refused(words):
     ob = with_two_clips("no chains", second, first)
     select(ob)
     go_to(1)
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=words):
+    with refuses(RuntimeError, words):
         bpy.ops.analytic_ik.join_clips(clip="next")
-    assert whole_state() == before
 
 
 def test_a_knee_that_its_pole_swings_is_refused(monkeypatch):
     ob = with_two_clips("Empties")
     select(ob)
     go_to(1)
-    before = whole_state()
 
     def swung(context, tips, frames):
         yield from poles_snapped(context, tips, frames)
@@ -244,9 +241,8 @@ def test_a_knee_that_its_pole_swings_is_refused(monkeypatch):
                 key.co.y += 10.0 * LEG * (key.co.x == frames[len(frames) // 2])
 
     monkeypatch.setattr(joining, "poles_snapped", swung)
-    with pytest.raises(RuntimeError, match=r"Bone '(thigh|shin).L': at frame \d+ it would (go|turn by) [\d.]+[%°]"):
+    with refuses(RuntimeError, r"Bone '(thigh|shin).L': at frame \d+ it would (go|turn by) [\d.]+[%°]"):
         bpy.ops.analytic_ik.join_clips(clip="next")
-    assert whole_state() == before
 
 
 def test_the_first_clip_ends_where_it_is_told():
@@ -275,12 +271,10 @@ def test_a_foot_that_would_be_out_of_reach_is_refused(monkeypatch, chains):
     ob = with_two_clips(chains)
     select(ob)
     go_to(1)
-    before = whole_state()
     # The body goes up, and a foot that stands does not.
     monkeypatch.setattr(joint, "body_shifts", lambda clip, *_: (np.tile((0.0, 0.0, 0.7), (clip.frame_count, 1)), None))
-    with pytest.raises(RuntimeError, match=r"'shin.[LR]': its foot would be [\d.]+% of a leg out of reach at frame"):
+    with refuses(RuntimeError, r"'shin.[LR]': its foot would be [\d.]+% of a leg out of reach at frame"):
         bpy.ops.analytic_ik.join_clips(clip="next")
-    assert whole_state() == before
 
 
 def test_the_dialog_offers_the_other_clips_of_the_armature():
@@ -306,24 +300,17 @@ def test_what_cannot_be_joined_is_refused():
     ob.animation_data.action = walk
     select(ob)
     go_to(1)
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"has no clip 'walks'"):
+    with refuses(RuntimeError, r"has no clip 'walks'"):
         bpy.ops.analytic_ik.join_clips(clip="walks")
-    assert whole_state() == before
-    with pytest.raises(RuntimeError, match=r"the clip cannot end at frame 60. Choose End at from 2 to 41, or 0"):
+    with refuses(RuntimeError, r"the clip cannot end at frame 60. Choose End at from 2 to 41, or 0"):
         bpy.ops.analytic_ik.join_clips(clip="next", end=60)
-    assert whole_state() == before
-    with pytest.raises(RuntimeError, match=r"no clip is to go on. Choose a clip in Next Clip"):
+    with refuses(RuntimeError, r"no clip is to go on. Choose a clip in Next Clip"):
         bpy.ops.analytic_ik.join_clips()
-    assert whole_state() == before
-    with pytest.raises(RuntimeError, match=r"no foot stands both near the end of 'walk' and near the start of 'hop'"):
+    with refuses(RuntimeError, r"no foot stands both near the end of 'walk' and near the start of 'hop'"):
         bpy.ops.analytic_ik.join_clips(clip="hop")
-    assert whole_state() == before
     put_in_place(bpy.context, ob)
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"clip 'walk in place' walks in place. Use Travel on it first"):
+    with refuses(RuntimeError, r"clip 'walk in place' walks in place. Use Travel on it first"):
         bpy.ops.analytic_ik.join_clips(clip="next")
-    assert whole_state() == before
     ob.animation_data.action = bpy.data.actions["next"]
     with pytest.raises(RuntimeError, match=r"clip 'walk in place' walks in place. Use Travel on it first"):
         bpy.ops.analytic_ik.join_clips(clip="walk in place")

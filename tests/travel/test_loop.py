@@ -18,7 +18,7 @@ from ik_addon.travel import make_loop, put_in_place, to_root, travel
 from ik_addon.travel.motion import best_cycle, closed_poses, passage, passage_between, pivots_of
 
 from ..rig.rigs import BoneSpec, new_armature, update
-from ..scenes import EXACT, whole_state
+from ..scenes import EXACT, refuses, whole_state
 from .walkers import CHAINS, CYCLE, LEG, Walk, character, seen_on_ground, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
@@ -154,10 +154,8 @@ def test_a_foot_that_rolls_in_its_contact_keeps_every_point_in_place():
 
 def test_a_clip_of_two_frames_is_none():
     ob = walker(Walk(last=2))
-    before = whole_state()
-    with pytest.raises(ChainError, match="fewer than 3 frames"):
+    with refuses(ChainError, "fewer than 3 frames"):
         make_loop(bpy.context, ob)
-    assert whole_state() == before
 
 
 # Which frames

@@ -131,19 +131,20 @@ def test_the_clip_that_plays_is_shown(action):
         assert shown_certificate(ob).clip == name
 
 
-def test_twenty_clips_have_rows_for_the_worst_and_a_panel_for_the_rest():
+@pytest.mark.parametrize(("sliding", "others"), [(1, 14), (9, 10)])
+def test_twenty_clips_have_rows_for_the_worst_and_a_panel_for_the_rest(sliding, others):
     ob = new_character(["walk"])
-    entries = [clip_entry(f"clip {k:02}", entry()) for k in range(18)]
-    entries.append(clip_entry("sliding", entry(), feet=(foot_entry(slide=0.2),)))
+    entries = [clip_entry(f"clip {k:02}", entry()) for k in range(19 - sliding)]
+    entries += [clip_entry(f"sliding {k}", entry(), feet=(foot_entry(slide=0.2),)) for k in range(sliding)]
     entries.append(clip_entry("short", entry(unreached_frames=[[3, 4]])))
     with_report(ob, *entries)
     enter("POSE", ob, "spine")
     shown = certificate_panel()
-    assert "2 of 20 clips need a look" in shown.text()
+    assert f"{sliding + 1} of 20 clips need a look" in shown.text()
     buttons = [button.text for button in shown.buttons if button.text and getattr(button, "clip", "") == button.text]
-    assert buttons[:2] == ["short", "sliding"]
+    assert buttons[:2] == ["short", "sliding 0"]
     assert len(buttons) == 20
-    assert "14 Other Clips" in shown.labels
+    assert f"{others} Other Clips" in shown.labels
     # None of them plays: the worst is shown.
     assert "The chain is out of reach" in shown.text()
 

@@ -12,7 +12,7 @@ from ik_addon.ui.operators import stepped as range_operators
 from ik_addon.ui.operators.stepped import running
 
 from ..rig.rigs import update
-from ..scenes import EXACT, enter, go_to, missed_world, walking_leg, whole_state
+from ..scenes import EXACT, enter, go_to, missed_world, walking_leg, whole_state, without_blender
 
 OPERATORS = {
     "bake": range_operators.ANALYTIC_IK_OT_bake,
@@ -52,14 +52,9 @@ class Window:
             **{each: getattr(bpy.context, each) for each in ("scene", "view_layer", "object", "active_object")},
             evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
         )
-        # Blender alone makes operators: this has all that an operator's own classes have, and its options.
-        own = {}
-        for base in reversed([base for base in kind.__mro__ if base.__module__.startswith("ik_addon")]):
-            own |= {key: value for key, value in vars(base).items() if not key.startswith("__")}
         rna = getattr(bpy.ops.analytic_ik, name).get_rna_type().properties
-        own |= {each.identifier: each.default for each in rna if hasattr(each, "default")}
-        own |= options
-        self.operator = type("Run", (), own)()
+        defaults = {each.identifier: each.default for each in rna if hasattr(each, "default")}
+        self.operator = without_blender(kind, **defaults | options)
         self.operator.report = lambda kinds, text: self.reports.append((kinds, text))
         self.operator.properties = SimpleNamespace(is_property_set=lambda _: True)
         self.operator._asked = True

@@ -9,7 +9,7 @@ from ik_addon.rig.blender.animation import current_fcurve_collections
 from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik
 
 from ..rig.rigs import Rig, new_empty
-from ..scenes import EXACT, apart, enter, go_to, pose_of, walking_leg, whole_state
+from ..scenes import EXACT, apart, enter, go_to, pose_of, refuses, walking_leg
 from .layouts import press
 
 pytestmark = pytest.mark.versions
@@ -79,10 +79,8 @@ def test_a_driven_influence_is_refused_with_nothing_changed(way):
     rig = posed()
     rig.tip.driver_add("analytic_ik_influence").driver.expression = "0.5"
     bpy.context.view_layer.update()
-    before = whole_state()
-    with pytest.raises(RuntimeError, match=r"a driver sets its influence\. Remove that driver"):
+    with refuses(RuntimeError, r"a driver sets its influence\. Remove that driver"):
         getattr(bpy.ops.analytic_ik, f"switch_to_{way}")()
-    assert whole_state() == before
 
 
 def test_what_cannot_be_snapped_is_refused_with_nothing_changed():
@@ -90,10 +88,8 @@ def test_what_cannot_be_snapped_is_refused_with_nothing_changed():
     rig.tip.analytic_ik_influence = 0.0
     rig.target.ob.constraints.new("LIMIT_LOCATION")
     bpy.context.view_layer.update()
-    before = whole_state()
-    with pytest.raises(RuntimeError, match="moves its control"), auto_keying():
+    with refuses(RuntimeError, "moves its control"), auto_keying():
         bpy.ops.analytic_ik.switch_to_ik()
-    assert whole_state() == before
 
 
 def test_without_keys_a_switch_holds_on_all_frames_and_says_so(capfd):

@@ -9,16 +9,17 @@ it should or takes more clicks than `MOST`.
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import driver as d
 from controls import choose, control, missed
-from hill import is_idle, slide, until
 
 MOST = {"plant": 3, "correct": 3, "FK and back": 2, "mirror": 2, "loop": 2, "lock": 2, "bake": 2}
 """Clicks and keys for which each of these is done, with the tab open and the character selected by one of them."""
@@ -42,6 +43,30 @@ def foot(side: str = "L") -> Vector:
     """Where an ankle is, in the world."""
     shown = rig().evaluated_get(bpy.context.evaluated_depsgraph_get())
     return shown.matrix_world @ shown.pose.bones[f"foot.{side}"].head
+
+
+def slide() -> float:
+    """How far the left foot goes while it stands."""
+    found = []
+    for frame in STANDS:
+        bpy.context.scene.frame_set(frame)
+        found.append(foot())
+    return float(np.linalg.norm(np.ptp(np.array(found), axis=0)))
+
+
+def until(done: Callable[[], bool]) -> d.Steps:
+    """Wait for what goes on in steps."""
+    for _ in range(100):
+        yield 0.5
+        if done():
+            yield 0.5
+            return
+    raise TimeoutError("it did not end")
+
+
+def is_idle() -> bool:
+    with d.over():
+        return bpy.ops.analytic_ik.plant_again.poll()
 
 
 def shot(name: str) -> None:

@@ -42,11 +42,6 @@ from redraws import (
 
 SAME = 1e-4
 """How far apart numbers of channels may be that mean the same: what is solved in arrays is rounded otherwise."""
-ALIKE = 0.02
-"""How far apart the colors of a pixel may be in two pictures of the same pose."""
-AT_EDGES = 1
-"""So many pixels of a picture may be farther apart: where an edge goes right through one, baked keys that are moved by
-3e-7 change its color as much."""
 FOOT, HIPS, THIGH = "Foot.L", "hips", "thigh.L"
 JUST_SHOWN = 2
 """So many redraws may show the FK pose where a window has just begun to show something, or the add-on was enabled."""
@@ -690,60 +685,7 @@ def recovery() -> d.Steps:
     yield from stop()
 
 
-def renders() -> d.Steps:
-    render, folder = scene().render, d.out_folder()
-    render.engine, render.resolution_x, render.resolution_y = "BLENDER_WORKBENCH", 160, 90
-    render.resolution_percentage, render.image_settings.file_format = 100, "PNG"
-    bpy.context.preferences.view.render_display_type = "NONE"
-
-    def rendered(name: str, animation: bool) -> d.Steps:
-        scene().render.filepath = str(folder / (f"{name}_####" if animation else name))
-        with d.over():
-            bpy.ops.render.render("INVOKE_DEFAULT", animation=animation, write_still=True)
-        yield 0.3
-        while bpy.app.is_job_running("RENDER"):
-            yield 0.2
-        yield 0.5
-
-    frames = range(30, 35)
-    for kind in ("live", "baked"):
-        for how in both() if kind == "live" else ("stopped",):
-            yield from ready(how)
-            begin(f"rendered from {how}, {kind}")
-            scene().frame_set(17)
-            yield from rendered(f"{kind}_{how}_still", False)
-            check(f"rendered from {how}, {kind}, still")
-            yield from ready(how)
-            scene().frame_start, scene().frame_end = frames[0], frames[-1]
-            yield from rendered(f"{kind}_{how}", True)
-            check(f"rendered from {how}, {kind}, animation")
-            scene().frame_start, scene().frame_end = 1, 120
-            yield from play(0.8)
-        yield from stop()
-        if kind == "live":
-            begin("baked")
-            bpy.types.SpaceView3D.draw_handler_remove(handlers.pop(), "WINDOW")
-            baking = module("bake.baking")
-            baking.bake(bpy.context, baking.chains_of({rig()}), range(1, 61))
-            now["alone"] = False
-            yield 0.5
-    for how in both():
-        pairs = [(f"live_{how}_still", "baked_stopped_still")]
-        pairs += [(f"live_{how}_{frame:04}", f"baked_stopped_{frame:04}") for frame in frames]
-        apart = [np.abs(pixels(a) - pixels(b)).max(axis=1) for a, b in pairs]
-        others = [int((each > ALIKE).sum()) for each in apart]
-        print("pictures", how, [float(each.max()) for each in apart], others, flush=True)
-        if max(others) > AT_EDGES:
-            faults.append(f"rendered from {how}: of so many pixels pictures are apart: {others}")
-
-
-def pixels(name: str) -> np.ndarray:
-    """The colors (pixels, 4) of a picture."""
-    image = bpy.data.images.load(str(d.out_folder() / f"{name}.png"))
-    return np.array(image.pixels[:]).reshape(-1, 4)
-
-
-PARTS = (playback, keys, posing, keying, actions, switching, windows, files, recovery, renders)
+PARTS = (playback, keys, posing, keying, actions, switching, windows, files, recovery)
 handlers: list[object] = []
 
 

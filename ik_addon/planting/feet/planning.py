@@ -12,7 +12,7 @@ from .contacts import Ground, HeelAndBall, floors_below, sole_of, under
 from .curves import above, eased, frames_in, highest, no_steeper, smooth
 from .finding import contacts_of
 from .loops import above_all, cycles_around, in_cycles, own_frames, period_of, unrolled, way_of
-from .options import BODY_TIME, LEVEL, REACH_TIME, Options
+from .options import BODY_TIME, LEVEL, REACH_TIME, STEEP, Options
 from .paths import FootPath, captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 from .reaching import ASIDE, in_reach, leg_ends, leg_limits, unfolded
 from .swinging import calmed
@@ -35,9 +35,9 @@ to go aside, and goes all the way. Legs that walk point up to 40 degrees off."""
 DEEP = 0.02
 """A fall of less, in leg lengths, needs no way aside."""
 
-ON_LEVEL, CLIMBING = (BODY_TIME, REACH_TIME, REACH_TIME), (1.5 * BODY_TIME, 1.5 * BODY_TIME, BODY_TIME)
-"""Seconds to either side over which the body follows the feet in the plane, goes aside for legs and goes down for them,
-on the level and where the ground climbs: on stairs feet look for treads, and a body that went along would lurch."""
+ELSEWHERE, ON_STAIRS = (BODY_TIME, REACH_TIME, REACH_TIME), (1.5 * BODY_TIME, 1.5 * BODY_TIME, BODY_TIME)
+"""Seconds to either side over which the body follows the feet in the plane, goes aside for legs and goes down for them:
+on stairs feet look for treads, and a body that went along would lurch."""
 
 FASTER, CALMING = 1.1, 0.03
 """Times as fast as captured that a knee may bend or stretch before the body makes way for it, and how far it does at
@@ -49,14 +49,14 @@ def body_shifts(
     ankles: np.ndarray,
     options: Options,
     stands: np.ndarray | None = None,
-    times: tuple[float, float, float] = ON_LEVEL,
+    times: tuple[float, float, float] = ELSEWHERE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The moves (T, 3) of the body with which the legs reach new ankles (legs, T, 3), and where none has (T,) bool.
 
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, None: no foot does. times: see `ON_LEVEL`.
+    missing. stands: (legs, T) bool, None: no foot does. times: see `ELSEWHERE`.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
     # A foot in the air makes way for the body.
@@ -248,6 +248,16 @@ def climbs(clip: LegMotion, ankles: np.ndarray, ground: Ground | None) -> bool:
     return ground is not None and bool(np.ptp(ground(ankles.reshape(-1, 3))) > LEVEL * clip.size)
 
 
+def has_edges(clip: LegMotion, ground: Ground | None) -> bool:
+    """Whether the ground below the ankles of a clip has steps: on slopes a body that makes way early is in the way."""
+    if ground is None:
+        return False
+    rises = np.abs(np.diff(ground(clip.ankles.reshape(-1, 3)).reshape(clip.ankles.shape[:2])))
+    return bool(
+        (rises > STEEP * np.linalg.norm(np.diff(clip.ankles[..., :2], axis=1), axis=2) + DEEP * clip.size).any()
+    )
+
+
 def _planned(
     clip: LegMotion,
     sole: HeelAndBall,
@@ -260,7 +270,7 @@ def _planned(
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
     stands = contacts.any(axis=1)
-    times = CLIMBING if climbs(clip, clip.ankles, ground) else ON_LEVEL
+    times = ON_STAIRS if has_edges(clip, ground) else ELSEWHERE
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]

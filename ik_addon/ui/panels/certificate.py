@@ -49,7 +49,7 @@ _ROW_NAMES = {
     "straight_frames": "Nearly Straight",
 }
 _CLIPS = 6
-"""Clips that have a row at first: the worst ones."""
+"""Clips that have a row at first: the worst ones, and all that need a look."""
 _ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
 """By the rank of a chain or clip."""
 
@@ -114,8 +114,9 @@ def _draw_clips(
     """Whether all clips are sound, and a button for each, the worst first."""
     good, sentence = verdict_on_clips(clips)
     draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
-    _draw_clip_rows(layout, context, clips[:_CLIPS], shown)
-    if others := clips[_CLIPS:]:
+    first = max(_CLIPS, sum(not clip.is_sound for clip in clips))
+    _draw_clip_rows(layout, context, clips[:first], shown)
+    if others := clips[first:]:
         body = closed_panel(layout, "ANALYTIC_IK_other_clips", f"{len(others)} Other Clips")
         if body is not None:
             _draw_clip_rows(body, context, others, shown)

@@ -35,15 +35,6 @@ def armature_and_target(stage: Stage) -> None:
     update()
 
 
-@works(GROUP, "The armature is duplicated with linked data (Alt+D), and the target with it", "afterwards")
-def linked_duplicates(stage: Stage) -> None:
-    copy, target = copies(stage, stage.ob, stage.target, linked=True)
-    assert copy.data == stage.ob.data
-    stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
-    copy.location = (0.3, 0.0, 0.0)
-    update()
-
-
 @works(GROUP, "Linked duplicates: the chain of one of them is switched off", "afterwards")
 def one_linked_duplicate_is_switched_off(stage: Stage) -> None:
     copy = copies(stage, stage.ob, linked=True)[0]
@@ -68,15 +59,6 @@ def a_linked_duplicate_is_made_single_user(stage: Stage) -> None:
     assert copy.data != stage.ob.data
 
 
-@works(GROUP, "Everything is duplicated by a script: copies of objects and data", "afterwards")
-def copied_by_a_script(stage: Stage) -> None:
-    copy = stage.ob.copy()
-    copy.data = stage.ob.data.copy()
-    bpy.context.scene.collection.objects.link(copy)
-    stage.limbs.append(Limb(copy.name, ["thigh", "shin"], stage.target.name))
-    update()
-
-
 @works(GROUP, "Armature and target are copied and pasted", "afterwards")
 def copied_and_pasted(stage: Stage) -> None:
     select(stage.ob, stage.target)
@@ -90,31 +72,6 @@ def copied_and_pasted(stage: Stage) -> None:
     assert len(new) == 2, "nothing was pasted"
     stage.limbs.append(Limb("leg.001", ["thigh", "shin"], "leg target.001"))
     update()
-
-
-@works(GROUP, "A collection with the rig in it is instanced", "afterwards")
-def a_collection_is_instanced(stage: Stage) -> None:
-    collection = bpy.data.collections.new("rig")
-    bpy.context.scene.collection.children.link(collection)
-    for ob in (stage.ob, stage.target):
-        collection.objects.link(ob)
-    instance = bpy.data.objects.new("instance", None)
-    instance.instance_type, instance.instance_collection = "COLLECTION", collection
-    instance.location = (4.0, 0.0, 0.0)
-    bpy.context.scene.collection.objects.link(instance)
-    update()
-
-
-@works(GROUP, "Bones of the chain and its target bone are duplicated in edit mode", "afterwards")
-def bones_are_duplicated(stage: Stage) -> None:
-    limb = stage.follow_bones(pole="knee ik")
-    select_edit_bones(stage, "thigh", "shin", "foot ik", "knee ik")
-    bpy.ops.armature.duplicate()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
-    stage.limbs.append(
-        Limb("leg", ["thigh.001", "shin.001"], "leg", True, "foot ik.001", limb.pole, "knee ik.001"),
-    )
 
 
 @works(GROUP, "Bones of the chain are duplicated in edit mode, its target bone is not", "afterwards")

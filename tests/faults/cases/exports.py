@@ -4,7 +4,6 @@ import addon_utils
 import bpy
 from mathutils import Vector
 
-from ...rig.rigs import new_empty, update
 from ...scenes import enter, go_to, select
 from ..faults import fault
 from ..stage import FRAMES, Stage
@@ -166,9 +165,7 @@ def blenders_own_bake(stage: Stage) -> None:
             limb.tip.analytic_ik_enabled = False
         else:
             stage.constraint_of(limb).enabled = False
-    for frame in FRAMES:
-        go_to(frame)
-        stage.look(f"from the keys alone, at frame {frame}")
+    stage.play(FRAMES, "from the keys alone")
     if stage.ours:
         stage.limbs[0].tip.analytic_ik_enabled = True
     else:
@@ -228,17 +225,3 @@ def a_posed_mesh_is_made(stage: Stage) -> None:
         stage.note(f"made at frame {frame}", missed if missed > 1e-3 else 0.0)
     bpy.context.view_layer.objects.active = ob
     bpy.ops.object.modifier_apply(modifier="armature")
-
-
-@fault(GROUP, "The pose is applied as the rest pose", "applied")
-def the_pose_is_applied(stage: Stage) -> None:
-    new_empty("unrelated")
-    go_to(4)
-    enter("POSE", stage.ob, *stage.limbs[0].bones)
-    bpy.ops.pose.armature_apply(selected=False)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
-    stage.fk_pose = None
-    stage.forget_bystander("foot")
-    stage.forget_bystander("hips")
-    stage.look("applied")

@@ -40,13 +40,6 @@ def without_the_add_on(stage: Stage) -> Iterator[None]:
         ik_addon.register()
 
 
-@fault(GROUP, "A file is saved and loaded", "loaded")
-def saved_and_loaded(stage: Stage) -> None:
-    go_to(4)
-    open_file(save_file(stage))
-    stage.look("at once")
-
-
 @fault(GROUP, "The same, compressed, with relative paths, in a folder of its own", "loaded")
 def saved_otherwise(stage: Stage) -> None:
     (stage.folder / "deeper").mkdir()

@@ -4,9 +4,9 @@ import bpy
 from mathutils import Euler
 
 from ...rig.rigs import set_rotation, update
-from ...scenes import bag_of, curves_of, enter, go_to, keyed_frames, select, slide
+from ...scenes import bag_of, curves_of, enter, go_to, select, slide
 from ..faults import fault
-from ..stage import FRAMES, Stage
+from ..stage import Stage
 
 GROUP = "Keys and actions"
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -48,16 +48,7 @@ def assign(ob: bpy.types.Object, action: bpy.types.Action | None) -> None:
         data.action_slot = action.slots[0]
 
 
-def _wander(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
-    return list(curves_of(ob).values())
-
-
 # On the bones of the chain
-
-
-@fault(GROUP, "Keys on the chain's bones, as quaternions", "keyed")
-def keys_as_quaternions(stage: Stage) -> None:
-    key_fk(stage)
 
 
 @fault(GROUP, "Keys on the chain's bones, as Euler angles", "keyed")
@@ -134,17 +125,6 @@ def _key_in_the_view(stage: Stage, keying_set: str) -> None:
     assert any("thigh" in path for path, _ in curves_of(stage.ob))
 
 
-@fault(GROUP, "Keys on the chain's bones are muted and unmuted", "unmuted")
-def keys_are_muted(stage: Stage) -> None:
-    key_fk(stage)
-    curves = _wander(stage.ob)
-    for curve in curves:
-        curve.mute = True
-    stage.follow("muted")
-    for curve in curves:
-        curve.mute = False
-
-
 @fault(GROUP, "The group of the chain's keys is muted", "muted")
 def a_group_is_muted(stage: Stage) -> None:
     key_fk(stage)
@@ -154,37 +134,6 @@ def a_group_is_muted(stage: Stage) -> None:
     bag.groups["own"].mute = True
     update()
     stage.learn_fk_pose()
-
-
-@fault(GROUP, "Another action with other keys for the chain's bones", "first again")
-def another_action_for_the_bones(stage: Stage) -> None:
-    key_fk(stage)
-    first = stage.ob.animation_data.action
-    first.use_fake_user = True
-    second = first.copy()
-    second.use_fake_user = True
-    stage.ob.animation_data.action = second
-    for curve in _wander(stage.ob):
-        for point in curve.keyframe_points:
-            point.co.y *= 0.7
-        curve.update()
-    stage.learn_fk_pose()
-    stage.follow("second")
-    stage.ob.animation_data.action = first
-    stage.learn_fk_pose()
-
-
-@fault(GROUP, "The action of the chain's bones is unlinked, and deleted")
-def the_action_of_the_bones_goes(stage: Stage) -> None:
-    key_fk(stage)
-    action = stage.ob.animation_data.action
-    stage.ob.animation_data.action = None
-    stage.follow("unlinked")
-    assign(stage.ob, action)
-    stage.follow("linked again")
-    bpy.data.actions.remove(action)
-    stage.follow("deleted")
-    stage.fk_pose = None
 
 
 @fault(GROUP, "IK is switched by keys")
@@ -203,103 +152,16 @@ def ik_is_switched_by_keys(stage: Stage) -> None:
     owner.keyframe_delete(path, frame=6)
 
 
-@fault(GROUP, "Keys fade the influence, over keys on the bones")
-def influence_is_keyed(stage: Stage) -> None:
-    key_fk(stage)
-    owner, path = (
-        (stage.limbs[0].tip, "analytic_ik_influence")
-        if stage.ours
-        else (stage.constraint_of(stage.limbs[0]), "influence")
-    )
-    for frame, value in ((1, 1.0), (2, 1.0), (4, 0.0), (9, 1.0)):
-        setattr(owner, path, value)
-        owner.keyframe_insert(path, frame=frame)
-    for frame in (1, 9, 2, 12):
-        go_to(3)
-        go_to(frame)
-        stage.look(f"full at frame {frame}")
-        go_to(6)
-        go_to(4)
-        stage.expect_fk_pose("gone at frame 4")
-
-
 # On what it follows
 
 
 @fault(GROUP, "The target's keys go round by a Cycles modifier")
 def the_target_cycles(stage: Stage) -> None:
-    for curve in _wander(stage.target):
+    for curve in curves_of(stage.target).values():
         curve.modifiers.new("CYCLES")
         curve.update()
     stage.follow("cycling")
-    for frame in (15, 30, 101, -7):
-        go_to(frame)
-        stage.look(f"at frame {frame}")
-
-
-@fault(GROUP, "Noise and steps on the target's keys", "trembling")
-def the_target_trembles(stage: Stage) -> None:
-    for curve in _wander(stage.target):
-        noise = curve.modifiers.new("NOISE")
-        noise.strength, noise.scale = 0.1, 3.0
-        steps = curve.modifiers.new("STEPPED")
-        steps.frame_step = 2.0
-        curve.update()
-
-
-@fault(GROUP, "The target's keys hold, and go on beyond their ends")
-def the_target_holds(stage: Stage) -> None:
-    for curve in _wander(stage.target):
-        curve.extrapolation = "LINEAR"
-        for point, kind in zip(curve.keyframe_points, ("CONSTANT", "LINEAR"), strict=True):
-            point.interpolation = kind
-        curve.update()
-    stage.follow("holding")
-    go_to(14)
-    stage.look("beyond the last key")
-
-
-@fault(GROUP, "The target's keys are locked, then muted", "muted")
-def the_targets_keys_are_muted(stage: Stage) -> None:
-    for curve in _wander(stage.target):
-        curve.lock = True
-    stage.follow("locked")
-    for curve in _wander(stage.target):
-        curve.mute = True
-
-
-@fault(GROUP, "The target's keys are moved in the graph editor")
-def the_targets_keys_are_moved(stage: Stage) -> None:
-    for frame in FRAMES:
-        go_to(frame)
-    for curve in _wander(stage.target):
-        for point in curve.keyframe_points:
-            point.co.y += 0.1
-        curve.update()
-    stage.look("moved")
-    stage.follow("moved")
-    curve = _wander(stage.target)[0]
-    curve.keyframe_points.remove(curve.keyframe_points[0])
-    curve.update()
-    stage.follow("one removed")
-    assert keyed_frames(curve)
-
-
-@fault(GROUP, "The target plays another action", "deleted")
-def the_target_plays_another_action(stage: Stage) -> None:
-    first = stage.target.animation_data.action
-    second = new_action("second", stage.target, (0.3, 0.2, 0.6), (0.0, -0.5, 0.3))
-    for frame in FRAMES:
-        go_to(frame)
-    assign(stage.target, second)
-    stage.follow("second")
-    assign(stage.target, first)
-    stage.follow("first again")
-    stage.target.animation_data.action = None
-    stage.follow("none")
-    assign(stage.target, second)
-    stage.look("second, at once")
-    bpy.data.actions.remove(second)
+    stage.play((15, 30, 101, -7))
 
 
 @fault(GROUP, "The target plays another slot of its action (4.4 and later)")
@@ -316,13 +178,6 @@ def the_target_plays_another_slot(stage: Stage) -> None:
     stage.follow("first again")
     data.action_slot = None
     stage.follow("none")
-
-
-@fault(GROUP, "The target's keys are cleared", "cleared")
-def the_targets_keys_are_cleared(stage: Stage) -> None:
-    go_to(4)
-    stage.target.animation_data_clear()
-    stage.look("cleared")
 
 
 @fault(GROUP, "Automatic keying while the target is dragged", "afterwards")

@@ -8,7 +8,7 @@ import bpy
 from mathutils import Vector
 
 from ...rig.rigs import evaluated_copy, new_empty, update
-from ...scenes import curves_of, go_to, select
+from ...scenes import curves_of, go_to, reopened, select
 from ..faults import fault
 from ..stage import FRAMES, Limb, Stage
 
@@ -65,9 +65,7 @@ def append(path: Path, kind: str, *names: str) -> None:
 
 def save_and_load(stage: Stage, name: str = "shot") -> None:
     """Save the file that is open, and load it again."""
-    path = str(stage.folder / f"{name}.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(stage.folder / f"{name}.blend")
 
 
 def check_target_moves(stage: Stage) -> None:
@@ -85,18 +83,6 @@ def check_shown(stage: Stage) -> None:
     assert (found - Vector(keyed)).length < 1e-5, f"the target is not evaluated at frame {frame}"
 
 
-@fault(GROUP, "A rig's collection is appended", "appended")
-def a_collection_is_appended(stage: Stage) -> None:
-    append(save_library(stage), "Collection", CHARACTER)
-    stage.look("at once")
-
-
-@fault(GROUP, "An armature is appended; its target comes along", "appended")
-def an_armature_is_appended(stage: Stage) -> None:
-    append(save_library(stage), "Object", "leg", "ball")
-    stage.look("at once")
-
-
 @fault(GROUP, "A rig is appended twice, and one copy's target is moved")
 def a_rig_is_appended_twice(stage: Stage) -> None:
     path = save_library(stage)
@@ -109,15 +95,6 @@ def a_rig_is_appended_twice(stage: Stage) -> None:
     stage.follow("both")
     bpy.data.objects[second.target].location = (-0.2, -0.3, 0.8)
     stage.look("with one copy's target moved")
-
-
-@fault(GROUP, "A rig's collection is linked, without an override", "saved and loaded")
-def a_collection_is_linked(stage: Stage) -> None:
-    show(linked_collection(save_library(stage)))
-    stage.look("at once")
-    stage.follow("linked")
-    save_and_load(stage)
-    stage.look("at once, saved and loaded")
 
 
 @fault(GROUP, "An armature alone is linked: its target is in no collection")
@@ -144,14 +121,6 @@ def a_linked_collection_is_instanced(stage: Stage) -> None:
     check_target_moves(stage)
     save_and_load(stage)
     stage.follow("saved and loaded")
-    check_target_moves(stage)
-
-
-@fault(GROUP, "A collection of the file itself is shown by an Empty, and is excluded from the view layer")
-def a_local_collection_is_instanced(stage: Stage) -> None:
-    instance(gather())
-    bpy.context.view_layer.layer_collection.children[CHARACTER].exclude = True
-    stage.follow("instanced")
     check_target_moves(stage)
 
 

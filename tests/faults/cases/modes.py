@@ -10,15 +10,6 @@ from ..stage import Limb, Stage
 GROUP = "Rotation modes, rest position and edit mode"
 
 
-@fault(GROUP, "Every rotation mode, on the bones of the chain")
-def every_rotation_mode(stage: Stage) -> None:
-    for mode in ROTATION_MODES:
-        for name in stage.limbs[0].bones:
-            stage.ob.pose.bones[name].rotation_mode = mode
-        stage.look(f"in {mode}")
-        stage.follow(f"in {mode}")
-
-
 @fault(GROUP, "Every rotation mode, by the operator in pose mode")
 def every_rotation_mode_by_the_operator(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
@@ -45,17 +36,6 @@ def other_than_the_keys(stage: Stage) -> None:
         thigh.rotation_mode = mode
         stage.look(f"in {mode}")
         stage.follow(f"in {mode}")
-
-
-@fault(GROUP, "The rotation mode itself has keys", "afterwards")
-def a_keyed_rotation_mode(stage: Stage) -> None:
-    shin = stage.ob.pose.bones["shin"]
-    for frame, mode in ((1, "QUATERNION"), (3, "XYZ"), (8, "ZYX")):
-        shin.rotation_mode = mode
-        shin.keyframe_insert("rotation_mode", frame=frame)
-    # Its FK pose lies in as many channels as it has modes.
-    stage.fk_pose = None
-    update()
 
 
 @fault(GROUP, "Other rotation modes of armature object and target object", "afterwards")
@@ -117,19 +97,6 @@ def edit_mode_between_frames(stage: Stage) -> None:
         stage.look(f"left at frame {frame + 1}")
 
 
-@fault(GROUP, "Edit mode is left after undo within it", "afterwards")
-def undo_within_edit_mode(stage: Stage) -> None:
-    bpy.ops.ed.undo_push(message="set up")
-    enter("EDIT", stage.ob)
-    bpy.ops.ed.undo_push(message="edit mode")
-    stage.ob.data.edit_bones["shin"].tail.z += 0.2
-    bpy.ops.ed.undo_push(message="moved")
-    bpy.ops.ed.undo()
-    if stage.ob.mode == "EDIT":
-        bpy.ops.object.mode_set(mode="OBJECT")
-    stage.look("left")
-
-
 @fault(GROUP, "Two armatures in edit mode at once", "afterwards")
 def two_in_edit_mode(stage: Stage) -> None:
     select(stage.ob)
@@ -153,9 +120,7 @@ def the_controls_in_edit_mode(stage: Stage) -> None:
 
     _follow_another_armature(stage)
     enter("EDIT", bpy.data.objects["controls"])
-    for frame in (1, 4):
-        go_to(frame)
-        stage.look(f"at frame {frame}")
+    stage.play((1, 4))
     bpy.ops.object.mode_set(mode="OBJECT")
     stage.look("left")
 

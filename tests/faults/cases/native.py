@@ -5,7 +5,7 @@ from collections.abc import Callable
 import bpy
 
 from ik_addon.native.making import make_live, make_native
-from ik_addon.native.records import HELPER_PREFIX, MECHANISM, followed_by
+from ik_addon.native.records import HELPER_PREFIX
 from ik_addon.rig.data.settings import native_tips
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_make_live
@@ -16,7 +16,7 @@ from ..faults import fault, works
 from ..stage import NEAR, Limb, Stage
 from .duplicating import copies, join_a_copy, left_leg, select_edit_bones
 from .files import without_the_add_on
-from .libraries import CHARACTER, append, linked_collection, save_and_load, save_library, show
+from .libraries import linked_collection, save_and_load, save_library, show
 
 GROUP = "Native rigs"
 BONES = ["thigh", "shin"]
@@ -97,14 +97,6 @@ def made_live_and_undone(stage: Stage) -> None:
         _undone_and_redone(stage, lambda: make_live(bpy.context, native_tips(stage.ob)))
 
 
-@works(GROUP, "A target of a native leg is dragged, undone and redone")
-def a_drag_of_a_native_leg_is_undone(stage: Stage) -> None:
-    native(stage)
-    _undone_and_redone(stage, stage.drag)
-    stage.follow("redone again")
-    live_again(stage)
-
-
 @works(GROUP, "A setting of a native leg is changed, undone and redone")
 def a_native_setting_is_undone(stage: Stage) -> None:
     limb = native(stage, swivel=0.2)
@@ -122,28 +114,6 @@ def a_native_setting_is_undone(stage: Stage) -> None:
 
 
 # Copies
-
-
-@works(GROUP, "A native armature is duplicated, its target is not")
-def a_native_armature_is_duplicated(stage: Stage) -> None:
-    native(stage)
-    copy = copies(stage, stage.ob)[0]
-    stage.limbs.append(Limb(copy.name, BONES, stage.target.name))
-    copy.location = (0.3, 0.0, 0.0)
-    update()
-    stage.follow("duplicated")
-    live_again(stage)
-
-
-@works(GROUP, "A native armature and its target are duplicated together")
-def a_native_armature_and_its_target_are_duplicated(stage: Stage) -> None:
-    native(stage)
-    copy, target = copies(stage, stage.ob, stage.target)
-    stage.limbs.append(Limb(copy.name, BONES, target.name))
-    copy.location = (0.3, 0.0, 0.0)
-    update()
-    stage.follow("duplicated")
-    live_again(stage)
 
 
 @works(GROUP, "A native armature whose controls are bones is duplicated, and each is made live by itself")
@@ -240,18 +210,6 @@ def native_armatures_are_joined(stage: Stage) -> None:
 # Renamed
 
 
-@works(GROUP, "Bones of a native leg and its control bones are renamed")
-def native_bones_are_renamed(stage: Stage) -> None:
-    limb = native(stage, bones=True, pole=True)
-    for old, new in (("thigh", 'the "left" thigh'), ("shin", "голень"), ("foot ik", "CTRL_foot"), ("knee ik", "[0].x")):
-        stage.ob.data.bones[old].name = new
-        if stage.fk_pose and old in stage.fk_pose:
-            stage.fk_pose[new] = stage.fk_pose.pop(old)
-    limb.bones, limb.target_bone, limb.pole_bone = ['the "left" thigh', "голень"], "CTRL_foot", "[0].x"
-    stage.follow("renamed")
-    live_again(stage)
-
-
 @works(GROUP, "The armature, the target, the data and the collections of a native leg are renamed")
 def all_around_a_native_leg_is_renamed(stage: Stage) -> None:
     limb = native(stage)
@@ -296,28 +254,6 @@ def _delete_bone(stage: Stage, name: str) -> None:
     update()
     stage.follow("deleted")
     live_again(stage)
-
-
-@fault(GROUP, "The pole bone of a native leg is deleted")
-def the_pole_bone_of_a_native_leg_is_deleted(stage: Stage) -> None:
-    native(stage, bones=True, pole=True)
-    _delete_bone(stage, "knee ik")
-
-
-@works(GROUP, "The bone collection of the helpers is deleted")
-def the_collection_of_helpers_is_deleted(stage: Stage) -> None:
-    native(stage)
-    if stage.ours:
-        data = stage.ob.data
-        data.collections.remove(data.collections_all[MECHANISM])
-    stage.follow("deleted")
-    live_again(stage)
-
-
-@fault(GROUP, "A helper bone that the leg copies is deleted, and Make Live mends it")
-def a_helper_is_deleted(stage: Stage) -> None:
-    limb = native(stage)
-    _delete_bone(stage, min(followed_by(limb.tip)) if stage.ours else "")
 
 
 @fault(GROUP, "The helper bone that aims is deleted, and Make Live mends it")
@@ -399,42 +335,13 @@ def the_add_on_is_disabled(stage: Stage) -> None:
     live_again(stage)
 
 
-@works(GROUP, "A native leg is appended, twice")
-def a_native_leg_is_appended(stage: Stage) -> None:
-    native(stage)
-    path = save_library(stage)
-    append(path, "Collection", CHARACTER)
-    stage.follow("appended")
-    append(path, "Object", "leg")
-    stage.limbs.append(Limb("leg.001", BONES, "leg target.001"))
-    stage.follow("appended twice")
-    live_again(stage)
-
-
 @fault(GROUP, "A native leg is linked")
 def a_native_leg_is_linked(stage: Stage) -> None:
     native(stage)
     show(linked_collection(save_library(stage)))
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"linked, at frame {frame}")
+    stage.play((1, 4, 9), "linked")
     _refused(stage, "linked")
     stage.fk_pose = None
-
-
-@fault(GROUP, "A native leg is linked and overridden, saved and loaded", "saved and loaded")
-def a_native_leg_is_overridden(stage: Stage) -> None:
-    native(stage)
-    collection = linked_collection(save_library(stage))
-    show(collection)
-    collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
-    update()
-    stage.fk_pose = None
-    stage.follow("overridden")
-    _refused(stage, "linked or overridden")
-    stage.drag()
-    save_and_load(stage)
-    stage.look("saved and loaded")
 
 
 @fault(GROUP, "A native leg with control bones is overridden, and a setting; saved and loaded", "saved and loaded")

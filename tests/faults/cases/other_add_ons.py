@@ -1,19 +1,18 @@
-"""Another add-on does it: in handlers of its own, behind or before ours, and to Blender's lists of handlers."""
+"""Another add-on does it, to Blender's lists of handlers or in one of its own. What else it may do in handlers,
+tests/fuzz/test_other_add_ons.py does in any order."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import bpy
-from mathutils import Quaternion
 
+from ...helpers.handling import handling
 from ...rig.rigs import new_empty, update
-from ...scenes import curves_of, go_to
+from ...scenes import go_to
 from ..faults import works
 from ..stage import FRAMES, Stage
-from .handlers import handling
 
 GROUP = "Another add-on does it"
-PRE = ("frame_change_pre", "depsgraph_update_pre")
 
 
 def _channels(ob: bpy.types.Object) -> dict[str, tuple[float, ...]]:
@@ -24,170 +23,6 @@ def _channels(ob: bpy.types.Object) -> dict[str, tuple[float, ...]]:
 def _expect_channels(stage: Stage, before: dict, when: str) -> None:
     if _channels(stage.ob) != before:
         stage.note(when, lost="the FK pose in the channels")
-
-
-# What it changes after an update has others evaluated again
-
-
-def after_an_update(title: str) -> Callable:
-    """Enter a change that another add-on makes once, in a handler after an update."""
-
-    def enter(change: Callable[[Stage], None]) -> Callable[[Stage], None]:
-        def deed(stage: Stage) -> None:
-            """The armature moves, a bone above the leg is posed, the target is dragged; the handler comes each time."""
-            before = _channels(stage.ob)
-            for step, move in enumerate((_move_the_armature, _pose_the_hips, stage.drag)):
-                waiting = [True]
-
-                def once(*_: object, waiting: list = waiting) -> None:
-                    if waiting:
-                        waiting.clear()
-                        change(stage)
-
-                with handling("depsgraph_update_post", once):
-                    move(stage) if step < 2 else move()
-                    stage.look(f"after {move.__name__}")
-                    stage.look(f"after {move.__name__}, once more")
-                _expect_channels(stage, before, f"after {move.__name__}")
-
-        deed.__module__, deed.__name__ = change.__module__, change.__name__
-        return works(GROUP, f"After an update {title}")(deed)
-
-    return enter
-
-
-def _move_the_armature(stage: Stage) -> None:
-    stage.ob.location.x += 0.05
-
-
-def _pose_the_hips(stage: Stage) -> None:
-    stage.ob.pose.bones["hips"].location.z -= 0.02
-
-
-@after_an_update("it links an object")
-def it_links_an_object(stage: Stage) -> None:
-    new_empty("another add-on's")
-
-
-@after_an_update("it removes an object")
-def it_removes_an_object(stage: Stage) -> None:
-    bpy.data.objects.remove(bpy.data.objects.new("another add-on's", None))
-
-
-@after_an_update("it hides an object")
-def it_hides_an_object(stage: Stage) -> None:
-    _stranger().hide_viewport = True
-
-
-@after_an_update("it adds a driver to another object")
-def it_adds_a_driver(stage: Stage) -> None:
-    _stranger().driver_add("location", 0)
-
-
-@after_an_update("it adds a constraint to another object")
-def it_adds_a_constraint(stage: Stage) -> None:
-    _stranger().constraints.new("COPY_LOCATION").target = stage.target
-
-
-@after_an_update("it parents another object to the armature")
-def it_parents_an_object(stage: Stage) -> None:
-    _stranger().parent = stage.ob
-
-
-@after_an_update("it copies the armature object")
-def it_copies_the_armature(stage: Stage) -> None:
-    before, copy = _channels(stage.ob), stage.ob.copy()
-    if _channels(copy) != before:
-        stage.note("in the copy", lost="the FK pose")
-    bpy.data.objects.remove(copy)
-
-
-@after_an_update("it removes nothing, in bulk")
-def it_removes_nothing(stage: Stage) -> None:
-    bpy.data.batch_remove([])
-
-
-@after_an_update("it constrains the armature object itself")
-def it_constrains_the_armature(stage: Stage) -> None:
-    if not stage.ob.constraints:
-        stage.ob.constraints.new("COPY_SCALE").target = _stranger()
-
-
-def _stranger() -> bpy.types.Object:
-    return bpy.data.objects.get("stranger") or new_empty("stranger")
-
-
-# What it sees, and keeps, before an evaluation
-
-
-def _before_evaluations(stage: Stage, handler: Callable[..., None]) -> None:
-    """Its handlers come last before frames and updates, while the leg follows."""
-    with handling(PRE[0], handler), handling(PRE[1], handler):
-        for frame in FRAMES:
-            go_to(frame)
-            stage.ob.update_tag()
-            stage.look(f"at frame {frame}")
-
-
-@works(GROUP, "Before an evaluation it looks at the FK pose, or writes it elsewhere")
-def it_looks_before_an_evaluation(stage: Stage) -> None:
-    before = _channels(stage.ob)
-    _before_evaluations(stage, lambda *_: _expect_channels(stage, before, "in its handler"))
-
-
-@works(GROUP, "Before an evaluation it keys the leg's bones")
-def it_keys_before_an_evaluation(stage: Stage) -> None:
-    before = _channels(stage.ob)
-    thigh = stage.ob.pose.bones["thigh"]
-
-    def key(scene: bpy.types.Scene, *_: object) -> None:
-        thigh.keyframe_insert("rotation_quaternion", frame=scene.frame_current)
-
-    _before_evaluations(stage, key)
-    for (path, index), curve in curves_of(stage.ob).items():
-        if "thigh" in path and any(abs(key.co.y - before["thigh"][index]) > 1e-6 for key in curve.keyframe_points):
-            stage.note("in its keys", lost="the FK pose")
-
-
-@works(GROUP, "Before an evaluation it turns a bone a little, again and again")
-def it_turns_a_bone_before_an_evaluation(stage: Stage) -> None:
-    thigh, turn = stage.ob.pose.bones["thigh"], Quaternion((1.0, 0.0, 0.0), 1e-4)
-    wanted = [thigh.rotation_quaternion.copy()]
-
-    def turn_a_little(*_: object) -> None:
-        wanted[0] = wanted[0] @ turn
-        thigh.rotation_quaternion = thigh.rotation_quaternion @ turn
-
-    _before_evaluations(stage, turn_a_little)
-    if thigh.rotation_quaternion.rotation_difference(wanted[0]).angle > 1e-3:
-        stage.note("in the channels", lost="the FK pose")
-    stage.learn_fk_pose()
-
-
-@works(GROUP, "Before an evaluation it copies the armature")
-def it_copies_before_an_evaluation(stage: Stage) -> None:
-    _before_evaluations(stage, lambda *_: it_copies_the_armature_now(stage))
-
-
-def it_copies_the_armature_now(stage: Stage) -> None:
-    before, copy = _channels(stage.ob), stage.ob.copy()
-    if _channels(copy) != before:
-        stage.note("in the copy", lost="the FK pose")
-    bpy.data.objects.remove(copy)
-
-
-@works(GROUP, "Before an evaluation it gives a bone another rotation mode")
-def it_changes_a_mode_before_an_evaluation(stage: Stage) -> None:
-    modes = iter(("XYZ", "QUATERNION") * 100)
-
-    def change(*_: object) -> None:
-        stage.ob.pose.bones["thigh"].rotation_mode = next(modes)
-
-    _before_evaluations(stage, change)
-    stage.learn_fk_pose()
-
-
-# What it does to Blender's lists
 
 
 @contextmanager
@@ -257,3 +92,37 @@ def it_reorders_handlers(stage: Stage) -> None:
             stage.follow(f"first {first}")
             stage.ob.update_tag()
             stage.look("tagged")
+
+
+@works(GROUP, "A handler after each change keeps the target beside another object")
+def a_handler_after_a_change(stage: Stage) -> None:
+    leader = new_empty("leader", (0.1, -0.5, 0.4))
+    stage.target.animation_data_clear()
+    update()
+
+    def put(*_: object) -> None:
+        place = bpy.data.objects["leader"].location
+        if stage.target.location != place:
+            stage.target.location = place
+
+    for first in (False, True):
+        with handling("depsgraph_update_post", put, first):
+            for height in (0.4, 0.7, 0.2):
+                leader.location.z = height
+                stage.look(f"with it at {height}")
+    leader.location.z = 0.6
+    stage.look("without it")
+
+
+@works(GROUP, "A script reads the matrices of all bones and writes them back", "afterwards")
+def a_script_writes_matrices_back(stage: Stage) -> None:
+    stage.forget_bystander("foot")
+    for mode in ("QUATERNION", "ZXY", "AXIS_ANGLE"):
+        for name in stage.limbs[0].bones:
+            stage.ob.pose.bones[name].rotation_mode = mode
+        for frame in FRAMES:
+            go_to(frame)
+            kept = {bone.name: bone.matrix_basis.copy() for bone in stage.ob.pose.bones}
+            for bone in stage.ob.pose.bones:
+                bone.matrix_basis = kept[bone.name]
+            stage.look(f"as {mode}, at frame {frame}")

@@ -41,17 +41,6 @@ def chain_of(stage: Stage):
     return tip if stage.ours else next(each for each in tip.constraints if each.type == "IK")
 
 
-@fault(GROUP, "An override is made, saved and loaded", "saved and loaded again")
-def an_override_is_made(stage: Stage) -> None:
-    override(stage)
-    stage.look("at once")
-    stage.follow("overridden")
-    save_and_load(stage)
-    stage.look("at once, saved and loaded")
-    stage.follow("saved and loaded")
-    save_and_load(stage)
-
-
 @fault(GROUP, "Blender overrides the armature only for the sake of something else: nobody may edit it")
 def a_system_override(stage: Stage) -> None:
     override(stage, editable=False)
@@ -83,9 +72,7 @@ def keys_on_an_overridden_setting(stage: Stage) -> None:
         setattr(chain_of(stage), INFLUENCE[stage.solver], value)
         assert chain_of(stage).keyframe_insert(INFLUENCE[stage.solver], frame=frame)
     for when in ("keyed", "saved and loaded"):
-        for frame in (1, 9):
-            go_to(frame)
-            stage.look(f"{when}, at frame {frame}")
+        stage.play((1, 9), f"{when}")
         go_to(5)
         evaluated = stage.ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
         straight = stage.fk_pose["shin"]
@@ -222,9 +209,7 @@ def an_override_is_baked(stage: Stage) -> None:
     override(stage)
     stage.bake(1, 12)
     save_and_load(stage)
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"baked, at frame {frame}")
+    stage.play((1, 4, 9), "baked")
 
 
 @fault(GROUP, "An override is made local", "saved and loaded")

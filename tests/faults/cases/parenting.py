@@ -51,9 +51,7 @@ def target_on_the_armature(stage: Stage) -> None:
     stage.ob.location, stage.ob.rotation_euler = (0.4, 0.2, 0.1), (0.0, 0.1, 0.2)
     stage.limbs[0].bends = False
     update()
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"moved, at frame {frame}")
+    stage.play((1, 4, 9), "moved")
     select(stage.target)
     bpy.ops.object.parent_clear(type="CLEAR_KEEP_TRANSFORM")
     stage.look("cleared")
@@ -90,9 +88,7 @@ def target_on_another_chain(stage: Stage) -> None:
     data = stage.target.animation_data
     data.action = None
     _hang(stage.target, bpy.data.objects["leg.001"], "shin")
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"at frame {frame}")
+    stage.play((1, 4, 9))
     bpy.data.objects["leg target.001"].location = (0.3, -0.4, 0.6)
     stage.look("dragged")
 
@@ -123,9 +119,7 @@ def target_on_an_object(stage: Stage) -> None:
     slide(carrier, (0.0, 0.0, 0.0), (0.1, 0.1, 0.1))
     go_to(1)
     _hang(stage.target, carrier)
-    for frame in (1, 4, 9, 4.5):
-        go_to(frame)
-        stage.look(f"carried, at frame {frame}")
+    stage.play((1, 4, 9, 4.5), "carried")
     select(stage.target)
     bpy.ops.object.parent_clear(type="CLEAR")
     update()
@@ -137,15 +131,11 @@ def the_armature_is_carried(stage: Stage) -> None:
     slide(carrier, (0.0, 0.0, 0.0), (0.1, 0.0, 0.1))
     go_to(1)
     _hang(stage.ob, carrier)
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"on an object, at frame {frame}")
+    stage.play((1, 4, 9), "on an object")
     stage.ob.parent = None
     _second_leg(stage)
     _hang(stage.ob, bpy.data.objects["leg.001"], "hips")
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"on a bone, at frame {frame}")
+    stage.play((1, 4, 9), "on a bone")
 
 
 @fault(GROUP, "The armature object hangs on its own target")
@@ -153,9 +143,7 @@ def the_armature_on_its_target(stage: Stage) -> None:
     stage.limbs[0].bends = False
     stage.fk_pose = None
     _hang(stage.ob, stage.target)
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"at frame {frame}")
+    stage.play((1, 4, 9))
 
 
 @fault(GROUP, "The target is a child of the other target, by bones")
@@ -168,8 +156,6 @@ def a_bone_under_another_target(stage: Stage) -> None:
     for frame, x in ((1, 0.0), (9, 0.1)):
         root.location.x = x
         root.keyframe_insert("location", frame=frame)
-    for frame in (1, 4, 9):
-        go_to(frame)
-        stage.look(f"at frame {frame}")
+    stage.play((1, 4, 9))
     enter("POSE", stage.ob, limb.target_bone)
     bpy.ops.object.mode_set(mode="OBJECT")

@@ -1,10 +1,10 @@
 """Poses that are cleared, copied, pasted and applied; bones that get another rest pose."""
 
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
-from ...rig.rigs import Control, evaluated_copy, leg, new_empty, update
-from ...scenes import enter, go_to, select
+from ...rig.rigs import Control, leg, new_empty, update
+from ...scenes import enter, go_to, reopened, select
 from ..faults import fault, works
 from ..stage import Limb, Stage
 
@@ -40,16 +40,6 @@ def _left_and_right(stage: Stage, bones: bool) -> tuple[Limb, Limb]:
     return limbs[0], limbs[1]
 
 
-@works(GROUP, "A pose is copied and pasted at another frame (Ctrl+C, Ctrl+V)", "afterwards")
-def copied_and_pasted(stage: Stage) -> None:
-    enter("POSE", stage.ob, "thigh", "shin")
-    bpy.ops.pose.copy()
-    go_to(6)
-    bpy.ops.pose.paste()
-    stage.look("pasted")
-    bpy.ops.object.mode_set(mode="OBJECT")
-
-
 @works(GROUP, "A pose is copied and pasted; the chain follows bones of its armature", "afterwards")
 def copied_and_pasted_with_bones(stage: Stage) -> None:
     stage.follow_bones(pole="knee ik")
@@ -73,9 +63,7 @@ def pasted_undone_and_saved(stage: Stage) -> None:
     stage.look("undone")
     bpy.ops.ed.redo()
     stage.look("redone")
-    path = str(stage.folder / "pasted.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopened(stage.folder / "pasted.blend")
     if stage.ob.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
 
@@ -99,9 +87,7 @@ def _paste_flipped(stage: Stage) -> None:
     bpy.ops.pose.paste(flipped=True)
     stage.look("pasted")
     bpy.ops.object.mode_set(mode="OBJECT")
-    for frame in (2, 5):
-        go_to(frame)
-        stage.look(f"afterwards, at frame {frame}")
+    stage.play((2, 5), "afterwards")
     # The pasted pose alone has its foot where a symmetrical target is.
     stage.drag(0.1, -0.4, 0.6)
     stage.look("dragged")
@@ -190,31 +176,6 @@ def visually_applied(stage: Stage) -> None:
     # It is the FK pose from now on.
     stage.fk_pose = None
     stage.look("applied")
-
-
-@fault(GROUP, "Rotation and scale of the armature object are applied")
-def the_object_is_applied(stage: Stage) -> None:
-    stage.ob.scale = (0.5, 0.5, 0.5)
-    stage.ob.rotation_euler = (0.0, 0.0, 0.3)
-    stage.ob.location = (0.0, 0.0, 0.6)
-    stage.limbs[0].bends = False
-    stage.drag(0.1, -0.2, 1.2)
-    stage.look("scaled")
-    select(stage.ob)
-    bpy.ops.object.transform_apply(location=True, rotation=True, scale=True)
-    stage.fk_pose = None
-    stage.drag(0.1, -0.2, 1.1)
-    stage.look("applied")
-
-
-@fault(GROUP, "Bones get another length, roll and place", "afterwards")
-def another_rest_pose(stage: Stage) -> None:
-    with stage.edit_bones() as bones:
-        bones["thigh"].head = (0.05, 0.0, 2.1)
-        bones["thigh"].tail = (0.0, -0.4, 0.9)
-        bones["thigh"].roll, bones["shin"].roll = 0.7, -1.1
-    stage.fk_pose = None
-    stage.look("edited")
 
 
 @fault(GROUP, "The tip is disconnected from its parent, and connected again", "connected again")
@@ -311,24 +272,6 @@ def switched_direction(stage: Stage) -> None:
     elif above is None:
         stage.limbs.clear()
     stage.look("afterwards")
-
-
-@fault(GROUP, "Motion paths are calculated", "afterwards")
-def motion_paths(stage: Stage) -> None:
-    enter("POSE", stage.ob, "shin")
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 9
-    go_to(2)
-    bpy.ops.pose.paths_calculate(display_type="RANGE", range="SCENE", bake_location="TAILS")
-    points = [Vector(point.co) for point in stage.ob.pose.bones["shin"].motion_path.points]
-    bpy.ops.object.mode_set(mode="OBJECT")
-    stage.look("calculated")
-    # Blender evaluates the frames of a motion path without asking the handlers, or without hearing them.
-    off = 0.0
-    for frame, point in enumerate(points[:9], 1):
-        go_to(frame)
-        off = max(off, (point - evaluated_copy(stage.target).matrix_world.translation).length)
-    if off > 0.01:
-        stage.says("motion path", "Bake it")
 
 
 @fault(GROUP, "Another leg is made with the same bones' names, in another armature, and both are posed", "both")
