@@ -98,7 +98,7 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
     if not count:
         raise ChainError(messages.TIP_TAKEN(bone=tip.name))
     tip.analytic_ik_chain_count = count
-    return messages.HAS_BONES(count=count) if count > 1 else messages.HAS_ONE_BONE()
+    return messages.HAS_BONES(count=count)
 
 
 def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:

@@ -131,7 +131,7 @@ class Control:
 def check_control(control: Control, over_frames: bool = False) -> None:
     """Raise ChainError where a control would not stay where it is put: at this frame, or at any."""
     if control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones):
-        raise ChainError(messages.CONTROL_BONE_GONE(control=control.ob.name, bone=control.bone))
+        raise ChainError(messages.ROLE_WITHOUT_BONE(role="control", control=control.ob.name, bone=control.bone))
     if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
     constraints = [*control.owner.constraints]

@@ -382,7 +382,7 @@ def _switching(tips: Sequence[bpy.types.PoseBone]):
     for tip in tips:
         check_changeable(tip.id_data)
         if driver_at(tip.id_data, path_of(tip, "influence")) is not None:
-            raise ChainError(messages.INFLUENCE_DRIVEN(bone=tip.name))
+            raise ChainError(messages.SETTING_DRIVEN(bone=tip.name, setting="influence"))
     changed = [tip.id_data for tip in tips] + [control.ob for control in _controls(tips)]
     return all_or_nothing(list(dict.fromkeys(changed)), keys=True)
 

@@ -411,7 +411,8 @@ def check_replaceable(path: Path) -> None:
     if path.exists() and not path.is_file():
         raise OSError(messages.NO_PLACE_FOR_A_FILE(path=path))
     if path.exists() and path.stat().st_size and not (_is_blend if own is None else own.is_one)(path):
-        raise OSError(messages.OTHER_FILE_THERE(path=path, suffix=BLEND if own is None else path.suffix.lower()))
+        suffix = BLEND if own is None else path.suffix.lower()
+        raise OSError(messages.OTHER_FILE_THERE(path=path, kind=f"{suffix} file"))
 
 
 def _open_blend(file: Path) -> bool:

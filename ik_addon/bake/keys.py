@@ -192,7 +192,7 @@ def check_undriven(ob: bpy.types.Object, bones: Sequence[str], what: str) -> Non
     """Raise ChainError where a driver sets the "rotation" or "scale" of one of these bones."""
     for name in bones:
         if is_driven(ob, ob.pose.bones[name], what):
-            raise ChainError(messages.KEYS_DRIVEN(bone=name, channel=what))
+            raise ChainError(messages.KEYS_DRIVEN(channel=what)).of(messages.BONE(bone=name))
 
 
 def check_keyable(ob: bpy.types.Object, action: str = "CURRENT") -> None:

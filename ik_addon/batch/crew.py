@@ -123,7 +123,9 @@ class Crew:
                         stop_if_asked()
                 except Stopped as stop:
                     asked, deadline = stop, monotonic() + _GRACE
-                    self._stop(stop.number)
+                    self._stopped.set()
+                    for resident in list(self._residents.values()):
+                        resident.stop(stop.number)
                 if monotonic() > deadline:
                     self._kill()
                 try:
@@ -146,11 +148,6 @@ class Crew:
         left = [self._tasks.get() for _ in range(self._tasks.qsize())]
         for task in sorted(left, key=lambda task: task.index):
             yield task.index, {"error": messages.NO_WORKER_STARTS(reason=self._reason), "attempts": task.attempt}
-
-    def _stop(self, number: int) -> None:
-        self._stopped.set()
-        for resident in list(self._residents.values()):
-            resident.stop(number)
 
     def _kill(self) -> None:
         for resident in list(self._residents.values()):

@@ -144,7 +144,7 @@ def read_list(options: argparse.Namespace) -> None:
             options.usage_error(messages.LINES_OF_LIST())
         return
     if options.files:
-        options.usage_error(messages.FILES_AND_LIST())
+        options.usage_error(messages.BOTH_GIVEN(first="FILE", second="--files-from"))
     try:
         content = text_of(None if options.files_from == "-" else Path(options.files_from), _LONGEST_LIST)
     except OSError as error:
@@ -175,12 +175,6 @@ def matching(file: Path) -> list[Path]:
     return sorted(map(Path, glob(str(file).replace("[", "[[]")))) or [file]
 
 
-def take_lines(options: argparse.Namespace) -> None:
-    """Leave of the files, once all are checked, those that --lines names."""
-    if options.lines:
-        options.files = options.files[slice(*options.lines)]
-
-
 def is_for_workers(options: argparse.Namespace) -> bool:
     """Whether other processes are to work on the files."""
     return options.jobs is not None or options.cluster is not None
@@ -198,7 +192,7 @@ def check_run(options: argparse.Namespace, has_workers: bool) -> None:
             options.usage_error(messages.FOR_WORKERS(option=option))
     if options.cluster is not None:
         if options.jobs is not None:
-            options.usage_error(messages.JOBS_AND_CLUSTER())
+            options.usage_error(messages.BOTH_GIVEN(first="--jobs", second="--cluster"))
         for name in ("in_place", "output"):
             if getattr(options, name, None):
                 options.usage_error(messages.NOT_ON_CLUSTER(option=f"--{name.replace('_', '-')}"))
@@ -258,16 +252,8 @@ def worked_on(files: Sequence[Path], options: argparse.Namespace, process: Proce
     Raises Stopped if somebody asks to stop, after the entries of what was stopped; NoClusterError if there is none.
     """
     if workers is not None and is_for_workers(options):
-        return workers(files, options)
-    return _here(files, options, process)
-
-
-def failed(file: Path, error: Exception | str) -> dict:
-    """Say what stopped a file; returns its entry in the report."""
-    return bare_entry(file=str(file), error=complain(file, error))
-
-
-def _here(files: Sequence[Path], options: argparse.Namespace, process: Process) -> Entries:
+        yield from workers(files, options)
+        return
     for index, file in enumerate(files):
         try:
             entries = process(file, options)
@@ -275,6 +261,11 @@ def _here(files: Sequence[Path], options: argparse.Namespace, process: Process) 
             yield index, [failed(file, messages.STOPPED())]
             raise
         yield index, entries
+
+
+def failed(file: Path, error: Exception | str) -> dict:
+    """Say what stopped a file; returns its entry in the report."""
+    return bare_entry(file=str(file), error=complain(file, error))
 
 
 _PART = 1 << 20

@@ -5,11 +5,11 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import inf, isfinite, nan
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import Any, NoReturn, get_args
 
 import bpy
 
@@ -35,7 +35,6 @@ from .files import (
     read_list,
     read_path,
     span,
-    take_lines,
     text_of,
     whole,
 )
@@ -61,7 +60,10 @@ def check_outputs(options: argparse.Namespace, outputs: Sequence[Path]) -> None:
             options.usage_error(messages.GIVEN_TWICE(file=first))
         options.usage_error(messages.SAME_OUTPUT(first=first, second=second, output=outputs[doubled[1]]))
     if options.output_dir is not None:
-        _check_folder(options)
+        folder = Path(os.path.abspath(options.output_dir))
+        there = next(each for each in (folder, *folder.parents) if os.path.lexists(each) or each == Path(each.anchor))
+        if not there.is_dir():
+            options.usage_error(messages.NOT_A_FOLDER(folder=there))
     if is_in_place(options):
         return
     refusal = messages.OUTPUT_NEEDS_IN_PLACE if hasattr(options, "in_place") else messages.OUTPUT_IS_READ
@@ -87,15 +89,16 @@ def check_texts(options: argparse.Namespace, outputs: Sequence[Path]) -> None:
     taken = _places_read(options)
     for output in outputs:
         taken.add(output, messages.AN_OUTPUT())
-    for option, path in _texts(options):
-        if _is_stream(path):
+    for name in _BEGINS:
+        option, path = f"--{name}", getattr(options, name.replace("-", "_"), None)
+        if path is None or _is_stream(path):
             continue
         what = taken.at(path)
         if what is not None:
             options.usage_error(messages.TEXT_IS_TAKEN(option=option, path=path, what=what))
         if path.suffix.lower() in SUFFIXES:
             options.usage_error(messages.TEXT_HAS_SUFFIX(option=option, path=path))
-        refusal = why_not_replaced(path, option.removeprefix("--"))
+        refusal = why_not_replaced(path, name)
         if refusal is not None:
             options.usage_error(refusal)
         taken.add(path, option)
@@ -117,14 +120,7 @@ def why_not_replaced(path: Path, kind: str) -> str | None:
     except OSError as error:
         return messages.OF(whose=path, said=messages.UNREADABLE(reason=error.strerror or error))
     is_own = _BEGINS[kind].match(start)
-    return None if is_own or not start else messages.OTHER_TEXT_THERE(path=path, kind=kind)
-
-
-def _texts(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
-    for name in _BEGINS:
-        path = getattr(options, name.replace("-", "_"), None)
-        if path is not None:
-            yield f"--{name}", path
+    return None if is_own or not start else messages.OTHER_FILE_THERE(path=path, kind=kind)
 
 
 def _places_read(options: argparse.Namespace) -> KnownPaths:
@@ -140,14 +136,6 @@ def _places_read(options: argparse.Namespace) -> KnownPaths:
     if listed not in (None, "-"):
         places.add(Path(listed), messages.THE_LIST())
     return places
-
-
-def _check_folder(options: argparse.Namespace) -> None:
-    """Exit as argparse does if --output-dir is a file, or in one."""
-    folder = Path(os.path.abspath(options.output_dir))
-    there = next(each for each in (folder, *folder.parents) if os.path.lexists(each) or each == Path(each.anchor))
-    if not there.is_dir():
-        options.usage_error(messages.NOT_A_FOLDER(folder=there))
 
 
 def _is_stream(path: Path) -> bool:
@@ -187,7 +175,9 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
         options.usage_error(messages.FRAMES_OF_CURRENT())
     if getattr(options, "ground", None) == "OBJECT" and not options.ground_object:
         options.usage_error(messages.GROUND_WITHOUT_NAME())
-    take_lines(options)
+    # Once all are checked.
+    if options.lines:
+        options.files = options.files[slice(*options.lines)]
     if outputs:
         # A folder that has no name of its own, as ".", is told of when its turn comes.
         check_replaced(options, [output_of(file, options) for file in options.files if file.name])
@@ -250,6 +240,10 @@ def _outputs(options: argparse.Namespace) -> list[Path]:
 class _Parser(argparse.ArgumentParser):
     """A parser, also of commands, whose complaints keep to one line whatever the names of files are."""
 
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.set_defaults(usage_error=self.refuse)
+
     def error(self, message: str) -> NoReturn:
         super().error(one_line(message))
 
@@ -291,18 +285,16 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     standing.add_argument("--height", type=float, default=0.0, metavar="H", help="height of level ground")
     standing.add_argument("--ground-object", metavar="NAME", help="mesh object that the feet stand on")
-    baking = _baking(commands, [measured, stepped])
-    checking = _checking(commands, [measured, stepped, standing])
-    planting = _planting(commands, [measured, standing])
-    rigging = _rigging(commands, [shared, many_options()])
-    converting = _converting(commands, [shared, many_options()])
-    merging = _merging(commands)
-    for command in (baking, checking, planting, rigging, converting, merging):
-        command.set_defaults(usage_error=command.refuse)
+    _baking(commands, [measured, stepped])
+    _checking(commands, [measured, stepped, standing])
+    _planting(commands, [measured, standing])
+    _rigging(commands, [shared, many_options()])
+    _converting(commands, [shared, many_options()])
+    _merging(commands)
     return parser
 
 
-def _planting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _planting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("plant", parents=parents, help="rig captures, let their feet stand, bake and save")
     _add_outputs(command)
     _add_limbs(command)
@@ -325,7 +317,6 @@ def _planting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -
         metavar="FIGURE=VALUE",
         help=f"leave a clip as it is where a figure would be larger: {', '.join(JUDGED)}",
     )
-    return command
 
 
 def _add_shown(command: argparse.ArgumentParser, name: str) -> None:
@@ -343,7 +334,7 @@ def _add_shown(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument(flag, type=number, default=default, metavar="N", help=f"{words} (default: {default})")
 
 
-def _baking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _baking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("bake", parents=parents, help="write live chains into keys and save")
     _add_outputs(command).add_argument("--in-place", action="store_true", help="save over each FILE")
     _add_format(command)
@@ -352,10 +343,9 @@ def _baking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> 
     command.add_argument(
         "--tolerance", type=_distance, default=0.0, metavar="T", help="drop keys while the tip stays within T"
     )
-    return command
 
 
-def _checking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _checking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("check", parents=parents, help="measure live chains, and feet; save nothing")
     command.add_argument(
         "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
@@ -372,10 +362,9 @@ def _checking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -
         metavar="FIGURE=VALUE",
         help=f"exit with 1 where a figure of feet is larger: {', '.join(FIGURES)}",
     )
-    return command
 
 
-def _rigging(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _rigging(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "rig", parents=parents, help="give the legs of armatures chains and controls, and save .blend files"
     )
@@ -391,7 +380,6 @@ def _rigging(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) ->
         "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
     )
     command.set_defaults(certificate=None, format=None)
-    return command
 
 
 def _add_limbs(command: argparse.ArgumentParser) -> None:
@@ -404,7 +392,7 @@ def _add_limbs(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _converting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _converting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "native", parents=parents, help="turn live chains into Blender's own constraints and save"
     )
@@ -416,16 +404,14 @@ def _converting(commands: _Commands, parents: Sequence[argparse.ArgumentParser])
         help="where Influence is not in use, keep no setting for it: frames cost less",
     )
     command.set_defaults(certificate=None, format=None)
-    return command
 
 
-def _merging(commands: _Commands) -> argparse.ArgumentParser:
+def _merging(commands: _Commands) -> None:
     command = commands.add_parser("merge", help="make one report of several")
     command.add_argument("--quiet", action="store_true", help="print results alone")
     command.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")
     command.add_argument("--report", type=Path, metavar="ALL.json", required=True, help="report to write")
     command.add_argument("--certificate", type=Path, metavar="ALL.txt", help="write it as text to be read")
-    return command
 
 
 def _add_outputs(command: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:

@@ -42,7 +42,7 @@ class Ledger:
         self._entries[index] = entries
         begin = monotonic()
         if self._report and self._is_written and begin >= self._next:
-            self._is_written = write_report(self.report(), self._report, None)
+            self._is_written = write_report(whole_report(self.entries), self._report, None)
             self._next = monotonic() + max(_INTERVAL, 20.0 * (monotonic() - begin))
 
     @property
@@ -50,13 +50,9 @@ class Ledger:
         """All that are there."""
         return [entry for _, entries in sorted(self._entries.items()) for entry in entries]
 
-    def report(self) -> dict:
-        """The report of them."""
-        return whole_report(self.entries)
-
     def write(self) -> bool:
         """Write the report and the certificate that the options ask for; True if that went well."""
-        return write_report(self.report(), self._report, self._certificate)
+        return write_report(whole_report(self.entries), self._report, self._certificate)
 
 
 def write_report(report: dict, path: Path | None, certificate: Path | None) -> bool:
@@ -170,7 +166,6 @@ def merge(options: argparse.Namespace) -> int:
 
 
 def _by_file(report: dict) -> dict[str, list[dict]]:
-    """The entries of each file."""
     found: dict[str, list[dict]] = {}
     for entry in report["files"]:
         found.setdefault(entry["file"], []).append(entry)

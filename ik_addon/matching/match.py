@@ -114,11 +114,6 @@ class Joints:
         return (points @ world.T)[:, :3]
 
 
-def joints_of_chain(tip: bpy.types.PoseBone) -> Joints:
-    """The joints of a chain."""
-    return Joints(tuple(bone.name for bone in link_bones(chain_bones(tip))), tip.name, Vector(end_in_tip(tip)))
-
-
 def joints_of_limb(ob: bpy.types.Object, limb: FoundLimb) -> Joints:
     """The joints of a limb that was found in an armature object."""
     bones = ob.data.bones
@@ -278,7 +273,11 @@ def source_matched(
         tag_pose(ob)
         # Whoever plants the clip, or mutes its chains, begins with what is shown now.
         yield from part_of(pose_snapped(context, tips, frames), 4, 6)
-        shown = limbs_shown(context, ob, [joints_of_chain(tip) for tip in tips], frames)
+        joints = [
+            Joints(tuple(bone.name for bone in link_bones(chain_bones(tip))), tip.name, Vector(end_in_tip(tip)))
+            for tip in tips
+        ]
+        shown = limbs_shown(context, ob, joints, frames)
         after = yield from part_of(shown, 5, 6)
         left_out = [tip for tip in chosen if tip not in tips]
         return match_report_of(pairs, left_out, source, carrier, capture.clip, after, plan, match, frames)

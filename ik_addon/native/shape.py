@@ -295,9 +295,9 @@ def check_limb(limb: Limb) -> None:
     if not SOLVERS[limb.solver].closed:
         raise ChainError(messages.NATIVE_SOLVER(solver=SOLVERS[limb.solver].label))
     if count != 2 and settings.flip:
-        raise ChainError(messages.NATIVE_FLIP())
+        raise ChainError(messages.NATIVE_SETTING(setting="Flip Bend"))
     if count > 2 and settings.least_motion:
-        raise ChainError(messages.NATIVE_LEAST_MOTION())
+        raise ChainError(messages.NATIVE_SETTING(setting="Preserve FK Shape"))
     for k, link in enumerate(limb.bones):
         limits = link.limits
         if limits is None:
@@ -307,7 +307,7 @@ def check_limb(limb: Limb) -> None:
         if k == 0 or count != 2 or limits.hinge is None:
             raise ChainError(messages.NATIVE_LIMITS(limited=link.name))
     if settings.flip and limb.chain.limits is not None:
-        raise ChainError(messages.NATIVE_FLIP())
+        raise ChainError(messages.NATIVE_SETTING(setting="Flip Bend"))
 
 
 def check_bones(limb: Limb, shape: Shape) -> None:

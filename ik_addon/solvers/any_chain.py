@@ -1,6 +1,8 @@
 """Chains of any length: Triangulation in one pass, and cyclic coordinate descent (CCD), the iterative reference."""
 
-from math import sqrt
+from cmath import phase, rect
+from itertools import accumulate, pairwise
+from math import acos, copysign, pi, sqrt
 
 from mathutils import Quaternion, Vector
 
@@ -25,8 +27,9 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
 
     Where the paper prefers the rest to be straight, so does this; with `least_motion` a link turns only as far
     as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal
-    (`Aim.turn`). The paper turns all later links with every joint; here one rotation is carried along and turns a
-    link when its turn comes, so the cost grows with the number of links and not with its square.
+    (`Aim.turn`); with a pole their joints have first bent so far that the end is as far (`_bent_evenly`). The paper
+    turns all later links with every joint; here one rotation is carried along and turns a link when its turn comes,
+    so the cost grows with the number of links and not with its square.
     """
     slack, least_motion = ROUNDING * chain.length, aim.goal.least_motion
     carried, starts = aim.started(chain.directions)
@@ -34,6 +37,11 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
         turn, (end,) = aim.started([aim.start.end])
         if (turn @ end - aim.offset).length <= slack:
             return aim.posed(chain, [carried @ start for start in starts])
+        if aim.goal.pole is not None and len(starts) > 2:
+            carried, starts = aim.started(_bent_evenly(chain, aim))
+            directions = [carried @ start for start in starts]
+            if (joint_points(Vector(), chain.lengths, directions)[-1] - aim.offset).length <= slack:
+                return aim.posed(chain, directions)
     lengths, reach = chain.lengths, aim.start.reach
     to_target, directions = aim.offset.copy(), []
     for k, length in enumerate(lengths):
@@ -69,6 +77,43 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
         bend.normalize()
         carried = bend
     return aim.posed(chain, directions)
+
+
+PASSES, EVEN = 8, 1e-8
+"""How often a part is bettered, each time to twice the digits; how near, beside the chain, ends that."""
+
+
+def _bent_evenly(chain: Chain, aim: Aim) -> list[Vector]:
+    """The starting directions of links, all of whose joints bend by one part more or less, so that their end is as far
+    as the target, in the starting direction.
+
+    So joints keep their sides. Where the start is straighter than wanted its first joint opens too: with all of them
+    near straight the others may then change sides without a jump.
+    """
+    frame = aim.start.frame
+    plane = [complex(along @ frame.along, along @ frame.side) for along in chain.directions]
+    spans = [abs(link) * length for link, length in zip(plane, chain.lengths, strict=True)]
+    turns = [0.0, *accumulate(phase(b * a.conjugate()) for a, b in pairwise(plane))]
+    total, first = sum(spans), chain.lengths[0]
+    lack, wanted, rest = max(total - aim.start.end.length, 0.0), total - aim.distance, chain.length - first
+    if lack < wanted:
+        alone = (aim.distance**2 - first**2 - rest**2) / (2.0 * first * rest or 1.0)
+        opened = 0.5 * (1.0 - lack / wanted) ** 2 * acos(min(max(alone, -1.0), 1.0))
+        turns[1:] = [turn - opened for turn in turns[1:]]
+    most = pi / max(SMALL, *(abs(b - a) for a, b in pairwise(turns)))
+    part = min(1.0, most) if wanted > 0.0 else 0.0
+    for _ in range(PASSES):
+        links = [rect(span, part * turn) for span, turn in zip(spans, turns, strict=True)]
+        lack = total - abs(chord := sum(links))
+        if not part or lack <= 0.0 or not chord or abs(lack - wanted) <= EVEN * total:
+            break
+        # Near straight what is lacking goes with the square of the part, elsewhere with another power of it.
+        moved = sum(turn * link for turn, link in zip(turns, links, strict=True))
+        power = part * (chord.conjugate() * moved).imag / (abs(chord) * lack)
+        power = copysign(max(abs(power), 0.5), power)
+        part = min(part * min(max((wanted / lack) ** (1.0 / power), 0.25), 4.0), most)
+    turned = (phase(chord) + phase(own) - phase(link) for own, link in zip(plane, links, strict=True))
+    return [Quaternion(frame.normal, turn) @ along for turn, along in zip(turned, chain.directions, strict=True)]
 
 
 def _open_triangle(

@@ -285,7 +285,7 @@ def _check_free(control: Control, rows: Rows) -> None:
     for mode in rows:
         path = channel_of(mode)[0]
         if data is not None and any(not each.mute and each.data_path == prefix + path for each in data.drivers):
-            raise ChainError(messages.TRAVEL_DRIVEN(channel=path.replace("_", " "))).of(words_of(control))
+            raise ChainError(messages.KEYS_DRIVEN(channel=path.replace("_", " "))).of(words_of(control))
 
 
 def words_of(control: Control) -> str:

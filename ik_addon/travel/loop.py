@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from math import pi
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from .. import messages
 from ..authoring.placing import Control
@@ -37,6 +35,7 @@ from ..rig.blender.rotations import (
 from ..rig.model.order import live_tips
 from ..solvers import Chain, ChainError, Goal, link_rotations, solve
 from ..solvers.arrays import quaternions
+from ..solvers.bending import start_frame
 from .keying import (
     Film,
     Rows,
@@ -146,32 +145,13 @@ def basis_at(film: Film, rows: Mapping[Control, Rows], control: Control, t: int)
 
 
 def _turns(joints: Sequence[Vector], goal: np.ndarray) -> list[np.ndarray]:
-    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,): all bend by the same share, and turn
-    as one toward it. With least motion alone the last link would take all, and fold over."""
-    root, way = joints[0], Vector(goal) - joints[0]
-    links = [end - start for start, end in pairwise(joints)]
-    bent = _evenly_bent(links, way.length)
-    swing = sum(bent, Vector()).rotation_difference(way)
-    chain = Chain([*accumulate((swing @ link for link in bent), initial=root)])
-    turns = link_rotations(chain, solve(chain, Goal(goal.tolist(), least_motion=True)))
-    found = zip(turns, links, bent, strict=True)
-    return [np.array((turn @ swing @ link.rotation_difference(now)).to_matrix()) for turn, link, now in found]
-
-
-def _evenly_bent(links: Sequence[Vector], distance: float) -> list[Vector]:
-    """Links that end so far from where they begin, if they can: their angles to the line between are multiplied."""
-    end = sum(links, Vector())
-    along = end.normalized()
-    turns = [(link.length, *along.rotation_difference(link).to_axis_angle()) for link in links]
-
-    def bent(share: float) -> list[Vector]:
-        return [length * (Quaternion(axis, share * angle) @ along) for length, axis, angle in turns]
-
-    least, most = (0.0, 1.0) if distance > end.length else (1.0, pi / max(1e-6, *(angle for *_, angle in turns)))
-    for _ in range(60):
-        share = 0.5 * (least + most)
-        least, most = (share, most) if sum(bent(share), Vector()).length > distance else (least, share)
-    return bent(least)
+    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,): with a pole in their plane all joints
+    bend by the same share, and turn as one toward it."""
+    chain, root = Chain(joints), joints[0]
+    frame = start_frame(chain)
+    pole = root + frame.along.rotation_difference(Vector(goal) - root) @ frame.side * chain.length
+    turns = link_rotations(chain, solve(chain, Goal(goal.tolist(), pole, least_motion=True)))
+    return [np.array(turn.to_matrix()) for turn in turns]
 
 
 def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:

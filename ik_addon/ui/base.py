@@ -103,6 +103,13 @@ class ChainOperator(bpy.types.Operator):
         """Do it; returns the sentence that says what was done, "" for none. Raises ChainError."""
         raise NotImplementedError
 
+    def said_before(self, said: Sequence[tuple[str, str]]) -> str:
+        """Report sentences, each with its level, but the last, which the status bar is to show: returns it."""
+        for level, words in said[:-1]:
+            self.report({level}, words)
+        self.level, words = said[-1]
+        return words
+
     def refuse(self, error: ChainError) -> set[str]:
         """Say why it is not done."""
         self.report({"ERROR"}, str(error))
@@ -187,6 +194,20 @@ class InSidebar:
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = DEFAULT_TAB
+
+
+class ArmaturePanel(InSidebar):
+    """One that is there if the chain's armature has what the panel is about."""
+
+    @staticmethod
+    def has(ob: bpy.types.Object) -> object:
+        """What an armature object has of it: nothing is false."""
+        raise NotImplementedError
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = chain_armature(context)
+        return ob is not None and bool(cls.has(ob))
 
 
 class InBoneTab:

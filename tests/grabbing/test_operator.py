@@ -209,7 +209,7 @@ def test_chains_that_cannot_be_held_are_refused():
 
 
 def test_what_is_driven_or_not_there_is_refused(ob):
-    assert said_of_no_bone(ob) == messages.GRAB_NO_BONE(armature=ob.name, bone="nothing")
+    assert said_of_no_bone(ob) == messages.NO_SUCH_BONE(armature=ob.name, bone="nothing")
     ob.pose.bones["thigh.L"].driver_add("rotation_quaternion", 1)
     assert said_by(ob) == messages.GRAB_DRIVEN(bone="thigh.L")
 

@@ -1,6 +1,8 @@
 """Triangulation: what its paper leaves open, and its two ways to use the freedom left."""
 
+from cmath import phase
 from dataclasses import replace
+from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
 import pytest
@@ -170,6 +172,59 @@ def test_least_motion_is_swivelled_as_a_whole_and_without_a_jump(case, swivel, f
     if not flip:
         # Where two links just fold onto each other, what is left of them across is a root: of single precision, 3e-4.
         assert farthest_apart(expected, still.solved("TRIANGULATION", swivel=swivel).joints) <= 1e-3 * case.length
+
+
+def flat(lengths, bends):
+    """A chain in the plane of X and Z from the origin along X, as if its first joint bulged to Z, with these bends."""
+    points, angle = [ORIGIN], 0.0
+    for length, bend in zip(lengths, (0.0, *bends), strict=True):
+        angle -= bend
+        points.append(plus(points[-1], times((cos(angle), 0.0, sin(angle)), length)))
+    return points
+
+
+def with_pole(joints, part):
+    """To a part of the distance of its end, in that direction, with a pole on the side of the first joint."""
+    line = unit(joints[-1])
+    side = (-line[2], 0.0, line[0])
+    return Case(tuple(joints), times(joints[-1], part), times(side, 9.0), least_motion=True)
+
+
+def bends_of(joints):
+    links = [complex(b[0] - a[0], b[2] - a[2]) for a, b in pairwise(joints)]
+    return [-phase(b * a.conjugate()) for a, b in pairwise(links)]
+
+
+@few
+@given(data=st.data(), count=st.integers(3, 6), part=reals(0.0, 1.0))
+def test_with_a_pole_a_chain_that_extends_opens_all_joints_by_the_same_part(data, count, part):
+    lengths = [data.draw(reals(0.2, 1.0)) for _ in range(count)]
+    first = data.draw(reals(0.3, 0.8))
+    bends = [first, *(data.draw(reals(-0.8, 0.8)) for _ in lengths[2:])]
+    joints = flat(lengths, bends)
+    away, case = hypot(*joints[-1]), with_pole(joints, 1.0)
+    assume(away < 0.98 * sum(lengths) and dot(bulge(joints, unit(joints[-1])), case.pole) > 0.1)
+    case = with_pole(joints, 1.0 + 0.98 * part * (sum(lengths) / away - 1.0))
+    solution = case.solved("TRIANGULATION")
+    assert solution.residual <= 4 * case.rounding
+    found = bends_of(solution.joints)
+    assert found == pytest.approx([bend * found[0] / first for bend in bends], abs=1e-4)
+
+
+@pytest.mark.parametrize("first", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("part", [0.9, 0.97])
+def test_a_leg_whose_last_joint_passes_through_straight_is_calm_where_it_has_to_be_shorter(first, part):
+    lengths, steps, count = (0.49, 0.35, 0.16), [], 400
+    for k in range(count + 1):
+        # Seen along the line to its end.
+        case = with_pole(flat(lengths, (first, 0.7 * k / count - 0.35)), part)
+        line = unit(case.target)
+        solved = case.solved("TRIANGULATION").joints
+        assert bends_of(solved)[0] > 0.0
+        steps.append([(dot(joint, line), dot(joint, (-line[2], 0.0, line[0]))) for joint in solved[1:3]])
+    far = max(dist(a, b) for one, other in pairwise(steps) for a, b in zip(one, other, strict=True))
+    # Where the last two links closed the triangle a joint changed sides at once, by 0.1 to 0.3.
+    assert far <= 0.01
 
 
 # Cyclic coordinate descent

@@ -152,7 +152,7 @@ class GrabBody:
         """What is dragged with a bone: an end, a knee or elbow, the hips, the chest, the head, or a tail. look: to
         where the head looks. Raises ChainError if there is no such bone, or nothing of these."""
         if bone not in self.names:
-            raise ChainError(messages.GRAB_NO_BONE(armature=self._armature, bone=bone))
+            raise ChainError(messages.NO_SUCH_BONE(armature=self._armature, bone=bone))
         own = self.names.index(bone)
         if row := self._row_to(own):
             return Drag("ROW", row=row)

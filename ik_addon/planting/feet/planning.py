@@ -22,6 +22,9 @@ ROUNDS = 4
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
 
+ANYWHERE = 1e3
+"""Leg lengths that are farther than any foot, and of which rounding is none beside a leg."""
+
 JUMP_TIME = 0.03
 """Seconds to either side over which the way of a hip is smooth without a jump."""
 JUMP = 0.001
@@ -59,12 +62,13 @@ def body_shifts(
     missing. stands: (legs, T) bool, None: no foot does. times: see `ELSEWHERE`.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
-    # A foot in the air makes way for the body.
-    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
     half_along, half_aside, half_down = (frames_in(time, clip.fps) for time in times)
     follow = options.body * (ankles - clip.ankles).mean(axis=0)
     shifts = smooth(follow * ASIDE, half_along) + smooth(follow * UP, frames_in(BODY_TIME, clip.fps))
     if stands is not None:
+        # A foot in the air makes way for the body, see `unfolded`.
+        near, shortest = near * stands, shortest * stands
+        far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
         shifts = shifts + options.body * _jumps(clip, ankles, stands)
 
     def offsets() -> np.ndarray:
@@ -86,8 +90,7 @@ def body_shifts(
         if not aside.any():
             break
         shifts = shifts + np.stack([_covering(part, half_aside) for part in aside.T], axis=1)
-    falls, _ = lowering(offsets(), longest, shortest)
-    shifts = shifts - _covering(falls, half_down)[:, None] * UP
+    shifts = shifts - _covering(lowering(offsets(), longest, shortest)[0], half_down)[:, None] * UP
     gentle = _covering(_gentle_falls(clip, offsets(), longest, shortest), frames_in(clip.calm_time, clip.fps))
     shifts = shifts - gentle[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.

@@ -99,21 +99,11 @@ def keyed_contacts(tip: bpy.types.PoseBone, frames: range) -> np.ndarray | None:
 
 def key_contacts(tips: Sequence[bpy.types.PoseBone], contacts: np.ndarray, frames: range) -> None:
     """Key what stands of these legs in their armature's current action. contacts: (legs, 2, frames), heel and ball."""
-    for tip, own in zip(tips, contacts, strict=True):
-        _key(tip, own, frames)
-
-
-def _key(tip: bpy.types.PoseBone, contacts: np.ndarray, frames: range) -> None:
-    numbers = _HEEL * contacts[0] + _BALL * contacts[1]
-    changes = np.diff(numbers, prepend=-1) != 0
-    # Between two keys of one value the Dope Sheet draws a bar: a key at the end of each contact too.
-    changes = np.flatnonzero(changes | (np.diff(numbers, append=-1) != 0) & (numbers > 0))
     times = key_times(frames)
-    write_choices(
-        tip.id_data,
-        f"{tip.path_from_id()}.{_PROPERTY}",
-        tip.name,
-        times[changes].tolist(),
-        numbers[changes].tolist(),
-        (float(times[0]), float(times[-1])),
-    )
+    for tip, (heel, ball) in zip(tips, contacts, strict=True):
+        numbers, path = _HEEL * heel + _BALL * ball, f"{tip.path_from_id()}.{_PROPERTY}"
+        changes = np.diff(numbers, prepend=-1) != 0
+        # Between two keys of one value the Dope Sheet draws a bar: a key at the end of each contact too.
+        changes = np.flatnonzero(changes | (np.diff(numbers, append=-1) != 0) & (numbers > 0))
+        keys = times[changes].tolist(), numbers[changes].tolist()
+        write_choices(tip.id_data, path, tip.name, *keys, (float(times[0]), float(times[-1])))

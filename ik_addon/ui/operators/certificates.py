@@ -51,9 +51,7 @@ Replaces the markers of the last time"""
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         certificate = shown_certificate(ob)
         count = mark_troubles(context.scene, ob, certificate) if certificate else 0
-        if not count:
-            return messages.NOTHING_TO_MARK()
-        return messages.MARKED_ONE() if count == 1 else messages.MARKED(count=count)
+        return messages.MARKED(count=count) if count else messages.NOTHING_TO_MARK()
 
 
 class ANALYTIC_IK_OT_clear_marks(ChainOperator):
@@ -64,8 +62,7 @@ class ANALYTIC_IK_OT_clear_marks(ChainOperator):
     needs = (not_marked,)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        count = clear_marks(context.scene, ob)
-        return messages.UNMARKED_ONE() if count == 1 else messages.UNMARKED(count=count)
+        return messages.UNMARKED(count=clear_marks(context.scene, ob))
 
 
 class ANALYTIC_IK_OT_copy_certificate(ChainOperator):
@@ -124,20 +121,12 @@ BUTTONS = {
     "BRING_BACK_TARGET": ("Bring It Back", "LOOP_BACK", "Put the deleted target back into the scene"),
     "BRING_BACK_POLE": ("Bring It Back", "LOOP_BACK", "Put the deleted pole target back into the scene"),
     "CLEAR_POLE": ("Clear Pole", "X", "Bend as in the FK pose, without a pole target"),
-    "FEWER_BONES": (
-        "Use Fewer Bones",
-        "REMOVE",
-        "Shorten the chain to the bones that are free",
-    ),
+    "FEWER_BONES": ("Use Fewer Bones", "REMOVE", "Shorten the chain to the bones that are free"),
     "CLEAR_END_BONE": ("Clear End Bone", "X", "End the chain at the tail of its tip bone"),
     "AUTO_SOLVER": ("Use Automatic", "FILE_REFRESH", "Choose the solver by the number of bones"),
     "POSE_POSITION": ("Pose Position", "POSE_HLT", "Show the armature in Pose Position"),
     "REMOVE_DRIVERS": ("Remove Driver", "X", "Remove the drivers that rotate or scale this bone against its chain"),
-    "MUTE_CONSTRAINT": (
-        "Mute Constraint",
-        "HIDE_ON",
-        "Mute the constraint that moves this bone after its chain",
-    ),
+    "MUTE_CONSTRAINT": ("Mute Constraint", "HIDE_ON", "Mute the constraint that moves this bone after its chain"),
     "FOLLOW_BODY": ("Body Follows", "CON_FOLLOWTRACK", "Move the body so that all limbs with a chain reach"),
     "TURN_BODY": ("Turn Body", "DRIVER_ROTATIONAL_DIFFERENCE", "Turn the body too, where moving it is not enough"),
     "STRETCH": ("Stretch", "FIXED_SIZE", "Lengthen the bones if the target is out of reach"),
@@ -145,16 +134,8 @@ BUTTONS = {
     "REMOVE_CHAIN": ("Remove", "X", "Remove this chain. The bones keep following the rig"),
     "RESET_SCALE": ("Reset Scale", "LOOP_BACK", "Clear the pose scale of this bone"),
     "SHOW_TARGET": ("Show", "HIDE_OFF", "Show the target and its collections in the viewport"),
-    "FOLLOW_MOTION": (
-        "Snap",
-        "EMPTY_AXIS",
-        "Key target and pole target so that they carry the bones' motion",
-    ),
-    "MUTE_KEYS": (
-        "Mute Keys",
-        "MUTE_IPO_ON",
-        "Mute the rotation keys of the chain's bones. The keys stay",
-    ),
+    "FOLLOW_MOTION": ("Snap", "EMPTY_AXIS", "Key target and pole target so that they carry the bones' motion"),
+    "MUTE_KEYS": ("Mute Keys", "MUTE_IPO_ON", "Mute the rotation keys of the chain's bones. The keys stay"),
     "MUTE_SWITCH": ("Mute Keys", "MUTE_IPO_ON", "Mute the keys that turn this chain on and off. The keys stay"),
 }
 """For each kind of fix its text, its icon and its tooltip."""

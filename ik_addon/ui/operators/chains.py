@@ -122,10 +122,10 @@ def with_moved(operator: ChainOperator, context: bpy.types.Context, said: str, m
     """The last sentence, where rounding may have moved bones so far that it can be seen; `said` without."""
     if not moved:
         return said
-    operator.report({operator.level}, said)
-    operator.level = "WARNING"
     farthest = max(moved, key=lambda each: each.distance)
-    return messages.MOVED_BY_ROUNDING(bone=farthest.bone, distance=length_words(context.scene, farthest.distance))
+    distance = length_words(context.scene, farthest.distance)
+    words = messages.MOVED_BY_ROUNDING(bone=farthest.bone, distance=distance)
+    return operator.said_before([(operator.level, said), ("WARNING", words)])
 
 
 def counted(limbs: "Sequence[FoundLimb]") -> str:
@@ -346,10 +346,10 @@ def _open_tab(window: bpy.types.Window, area: bpy.types.Area) -> None:
 
 
 class SwitchOperator(ChainOperator):
-    """Operators that switch the selected chains. done: what to report."""
+    """Operators that switch the selected chains. kind: to what, in a word."""
 
     needs = (not_editable, none_chosen)
-    done: ClassVar[messages.Message]
+    kind: ClassVar[str]
 
     insert_keys: BoolProperty(
         name="Insert Keys",
@@ -382,7 +382,7 @@ class SwitchOperator(ChainOperator):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:
             frame = messages.ON_ALL_FRAMES()
-        return type(self).done(chains=messages.CHAINS(count=len(tips)), frame=frame)
+        return messages.SWITCHED(chains=messages.CHAINS(count=len(tips)), kind=self.kind, frame=frame)
 
 
 class ANALYTIC_IK_OT_switch_to_fk(SwitchOperator):
@@ -391,7 +391,7 @@ Inserts keys if Auto Keying is on, else the whole shot is FK"""
 
     bl_idname = "analytic_ik.switch_to_fk"
     bl_label = "Switch to FK"
-    done = messages.SWITCHED_TO_FK
+    kind = "FK"
 
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
         from ...authoring.snap import switch_to_fk
@@ -405,7 +405,7 @@ Inserts keys if Auto Keying is on, else the whole shot is IK"""
 
     bl_idname = "analytic_ik.switch_to_ik"
     bl_label = "Switch to IK"
-    done = messages.SWITCHED_TO_IK
+    kind = "IK"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.choose_controls(context, chain_armature(context))

@@ -229,10 +229,7 @@ def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]
 
 def _plant_summary(context: bpy.types.Context, report: dict) -> str:
     first, last, _ = report["frames"]
-    steps = sum(chain["steps"] for chain in report["chains"])
-    unreached, result = report["unreached_frames"], ""
-    if unreached:
-        result = messages.UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
+    steps, result = sum(chain["steps"] for chain in report["chains"]), _unreached(report)
     if report["loop_jump"]:
         result += messages.LOOP_JUMPS(way=length_words(context.scene, report["loop_jump"]))
     return messages.PLANTED(
@@ -243,6 +240,12 @@ def _plant_summary(context: bpy.types.Context, report: dict) -> str:
         part=report["body_shift"] / max(chain["length"] for chain in report["chains"]),
         result=result,
     )
+
+
+def _unreached(report: dict) -> str:
+    """In which frames limbs do not reach, after another sentence."""
+    frames = report["unreached_frames"]
+    return f". {messages.UNREACHED(frames=messages.FRAMES(count=len(frames)), frame=frames[0])}" if frames else ""
 
 
 _CONTACTS = [
@@ -428,7 +431,18 @@ Select the source first, then the character"""
         return work
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
-        return _match_summary(report)
+        first, last, _ = report["frames"]
+        result = _unreached(report)
+        if report["left_out"]:
+            result += messages.MATCH_LEFT_OUT(tips=messages.quoted(report["left_out"]))
+        return messages.MATCHED(
+            chains=messages.CHAINS(count=len(report["limbs"])),
+            source=report["source"],
+            first=first,
+            last=last,
+            part=report["body_shift"] / max(limb["length"] for limb in report["limbs"]),
+            result=result,
+        )
 
     def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         chains = messages.CHAINS(count=len(reports[0]["limbs"]))
@@ -442,23 +456,6 @@ Select the source first, then the character"""
         chosen = [other for other in others if other.select_get() and other != active]
         if len(chosen) == 1:
             self.source = chosen[0].name
-
-
-def _match_summary(report: dict) -> str:
-    first, last, _ = report["frames"]
-    unreached, result = report["unreached_frames"], ""
-    if unreached:
-        result += messages.UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
-    if report["left_out"]:
-        result += messages.MATCH_LEFT_OUT(tips=messages.quoted(report["left_out"]))
-    return messages.MATCHED(
-        chains=messages.CHAINS(count=len(report["limbs"])),
-        source=report["source"],
-        first=first,
-        last=last,
-        part=report["body_shift"] / max(limb["length"] for limb in report["limbs"]),
-        result=result,
-    )
 
 
 register, unregister = registration_of(__name__)

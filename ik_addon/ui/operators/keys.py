@@ -116,17 +116,16 @@ class Correcting(ChainOperator):
         for own in made:
             names.setdefault(own["frame"], []).append(control_name(own))
         done = [messages.CORRECTED(controls=messages.few(own), frame=frame) for frame, own in sorted(names.items())]
-        for each in done[:-1]:
-            self.report({"INFO"}, each)
+        last = self.said_before([("INFO", each) for each in done])
         short = [messages.SHORT_AT(tip=tip, frame=frame) for tip, frame in short_limbs(ob).items()]
         if short:
             self.level = "WARNING"
-            return messages.CORRECTED_SHORT(done=done[-1], tips=", ".join(short))
+            return messages.CORRECTED_SHORT(done=last, tips=", ".join(short))
         abrupt = [control_name(own) for own in made if own["abrupt"]]
         if abrupt:
             self.level = "WARNING"
-            return messages.CORRECTED_ABRUPT(done=done[-1], controls=messages.few(abrupt))
-        return done[-1]
+            return messages.CORRECTED_ABRUPT(done=last, controls=messages.few(abrupt))
+        return last
 
 
 class ANALYTIC_IK_OT_apply_correction(Correcting):

@@ -64,10 +64,14 @@ def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     return "" if is_planted(ob) else none_live(context, ob)
 
 
-_ITEMS = [
-    ("EMPTIES", "Empties", "Objects beside the armature, for any character"),
-    ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode"),
-]
+_CHOICE = {
+    "name": "Controls",
+    "description": "What new targets and pole targets are",
+    "items": [
+        ("EMPTIES", "Empties", "Objects beside the armature, for any character"),
+        ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode"),
+    ],
+}
 
 
 def shown_controls(context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -78,13 +82,7 @@ def shown_controls(context: bpy.types.Context, ob: bpy.types.Object) -> str:
 class MakesControls:
     """What operators share that make controls. In the window the choice is the scene's; for scripts it is EMPTIES."""
 
-    controls: EnumProperty(
-        name="Controls",
-        description="What new targets and pole targets are",
-        items=_ITEMS,
-        default="EMPTIES",
-        options={"SKIP_SAVE"},
-    )
+    controls: EnumProperty(**_CHOICE, default="EMPTIES", options={"SKIP_SAVE"})
 
     def choose_controls(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Take the scene's choice, unless the caller has made one; Empties if the armature gets no new bones."""
@@ -99,13 +97,7 @@ class MakesControls:
 
 def register() -> None:
     """Give scenes a place for it."""
-    bpy.types.Scene.analytic_ik_controls = EnumProperty(
-        name="Controls",
-        description="What new targets and pole targets are",
-        items=_ITEMS,
-        default="BONES",
-        options=set(),
-    )
+    bpy.types.Scene.analytic_ik_controls = EnumProperty(**_CHOICE, default="BONES", options=set())
 
 
 def unregister() -> None:

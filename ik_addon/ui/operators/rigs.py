@@ -231,11 +231,8 @@ No bone moves"""
             limbs = [one.limb for rigged in done.values() for one in rigged.limbs]
             summary = messages.RIGGED_ARMATURES(count=len(done), limbs=counted(limbs))
             said.append(("WARNING" if errors else "INFO", summary))
-        # The status bar shows what is said last.
-        for level, words in said[:-1]:
-            self.report({level}, words)
-        self.level, words = said[-1]
-        return with_moved(self, context, words, [moved for rigged in done.values() for moved in rigged.moved])
+        moved = [moved for rigged in done.values() for moved in rigged.moved]
+        return with_moved(self, context, self.said_before(said), moved)
 
     def _rigged(self, ob: bpy.types.Object, progress: Progress) -> "Rigged":
         """Rig the limbs of the active armature that are ticked in the list, as they were corrected."""
@@ -312,14 +309,7 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
         warnings = [*done.left, *(_moved(one) for one in done.adopted if one.moved > _MOVED)]
         if done.stretching:
             warnings.append(messages.STRETCHED_IN_REACH(bones=messages.few(done.stretching)))
-        if not warnings:
-            return said
-        # The status bar shows what is said last.
-        self.report({"INFO"}, said)
-        self.level = "WARNING"
-        for warning in warnings[:-1]:
-            self.report({"WARNING"}, warning)
-        return warnings[-1]
+        return self.said_before([("INFO", said), *(("WARNING", warning) for warning in warnings)])
 
 
 class ANALYTIC_IK_OT_restore(ChainOperator):

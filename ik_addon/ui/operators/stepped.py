@@ -54,9 +54,7 @@ class Running:
 
     def __str__(self) -> str:
         left = self.seconds_left
-        if not self.done:
-            return self.label
-        return f"{self.label}: {self.done} of {self.total}" + ("" if left is None else f", {left:.0f} s left")
+        return self.label if left is None else f"{self.label}: {self.done} of {self.total}, {left:.0f} s left"
 
 
 _current: list[Running] = []

@@ -1,6 +1,6 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from itertools import starmap
 from math import degrees
 
@@ -273,17 +273,13 @@ Back to Live takes it back"""
         for number, each in enumerate(obs):
             report = yield from part_of(clips_baked_for_engine(context, each, self.engine), number, len(obs))
             files += report["files"]
-        warnings = [*warnings_for_engine(files), *starmap(_warning, grown.items())]
+        found = [
+            (entry["clip"], said) for file in files for entry in file.get("engine", ()) for said in entry["warnings"]
+        ]
+        warnings = list(starmap(_warning, [*found, *grown.items()]))
         result = faults_of_clips(files) or "".join(warnings[:1])
         self.level = "WARNING" if result else "INFO"
         return messages.BAKED_FOR_EXPORT(clips=messages.CLIPS(count=len(files)), result=result)
-
-
-def warnings_for_engine(files: Sequence[dict]) -> Iterator[str]:
-    """What an engine does not take as it is, each after another sentence. files: a report's."""
-    for entry in (entry for file in files for entry in file.get("engine", ())):
-        for warning in entry["warnings"]:
-            yield _warning(entry["clip"], warning)
 
 
 def _warning(clip: str, said: str) -> str:

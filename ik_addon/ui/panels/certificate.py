@@ -20,7 +20,7 @@ from ...bake.certificate import (
     verdict_on_clips,
 )
 from ..base import (
-    InSidebar,
+    ArmaturePanel,
     closed_panel,
     columns_for,
     common_start,
@@ -29,9 +29,7 @@ from ..base import (
     registration_of,
     slides_words,
 )
-from ..operators.certificates import (
-    shown_certificate,
-)
+from ..operators.certificates import shown_certificate
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -54,16 +52,12 @@ _ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
 """By the rank of a chain or clip."""
 
 
-class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_certificate(ArmaturePanel, bpy.types.Panel):
     """What the last bake or check of the armature has measured."""
 
     bl_label = "Certificate"
     bl_order = 3
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        return ob is not None and bool(ob.analytic_ik_report)
+    has = staticmethod(lambda ob: ob.analytic_ik_report)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -76,7 +70,10 @@ class ANALYTIC_IK_PT_certificate(InSidebar, bpy.types.Panel):
             _draw_clips(layout, context, clips, certificate)
             layout.separator(type="LINE")
             layout.label(text=certificate.clip, icon="ACTION")
-        _draw_verdict(layout, context, certificate)
+        icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
+        layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
+        for good, sentence in certificate.verdicts:
+            draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
         first = first_miss(certificate)
         if first is not None:
             chain, frame = first
@@ -134,13 +131,6 @@ def _draw_clip_rows(
         button = split.operator("analytic_ik.go_to_frame", text=name, icon=_ICONS[clip.rank], depress=clip == shown)
         button.frame, button.clip = clip.first, clip.clip
         split.label(text=words or messages.SOUND())
-
-
-def _draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context, certificate: Certificate) -> None:
-    icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
-    layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
-    for good, sentence in certificate.verdicts:
-        draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
 
 
 def _draw_box(

@@ -69,7 +69,10 @@ class ChainPanel(BonePanel):
         if is_native(tip):
             draw_native_settings(layout, tip)
         else:
-            draw_animation_settings(layout, tip)
+            column = layout.column()
+            column.prop(tip, "analytic_ik_influence")
+            if tip.analytic_ik_use_rotation and may_roll(tip):
+                column.prop(tip, "analytic_ik_foot_roll")
             draw_switch(layout, tip)
         own = (tip, *tip.parent_recursive, *possible_end_bones(tip))
         if bone is not None and not shown.driven and bone not in own:
@@ -119,14 +122,6 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
         draw_problem(layout, context, Problem(messages.MOVE_FOOT(bone=handle[1])), "INFO")
     for problem in notes_of(ob, tip.name):
         draw_problem(layout, context, problem, "INFO")
-
-
-def draw_animation_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
-    """What is keyed while one animates."""
-    column = layout.column()
-    column.prop(tip, "analytic_ik_influence")
-    if tip.analytic_ik_use_rotation and may_roll(tip):
-        column.prop(tip, "analytic_ik_foot_roll")
 
 
 def may_roll(tip: bpy.types.PoseBone) -> bool:
@@ -358,52 +353,21 @@ class LimitsPanel(BonePanel):
             value.prop(bone, angle, text="")
 
 
-class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
-    """What a chain is set up with, in the sidebar."""
+def _in_both(panel: type, name: str, above: str) -> tuple[type, type]:
+    """A panel in the sidebar, and the same under Properties > Bone. above: of what it is a part; "": of the chain's."""
 
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+    def made(place: type, whole: str, parent: str) -> type:
+        own = {"__module__": __name__, "__doc__": panel.__doc__, "bl_parent_id": f"ANALYTIC_IK_PT_{parent}"}
+        return type(f"ANALYTIC_IK_PT_{whole}", (panel, place, bpy.types.Panel), own)
 
-
-class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
-    """What a chain is set up with, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
-
-
-class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
-    """What few chains need, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_setup"
+    in_bone_tab = made(InBoneTab, f"bone_{name}", f"bone_{above}" if above else "bone")
+    return made(InSidebar, name, above or "sidebar"), in_bone_tab
 
 
-class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
-    """What few chains need, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
-
-
-class ANALYTIC_IK_PT_body(BodyPanel, InSidebar, bpy.types.Panel):
-    """How a bone follows its limbs, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
-
-
-class ANALYTIC_IK_PT_bone_body(BodyPanel, InBoneTab, bpy.types.Panel):
-    """How a bone follows its limbs, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
-
-
-class ANALYTIC_IK_PT_limits(LimitsPanel, InSidebar, bpy.types.Panel):
-    """The limits of a joint, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_setup"
-
-
-class ANALYTIC_IK_PT_bone_limits(LimitsPanel, InBoneTab, bpy.types.Panel):
-    """The limits of a joint, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
+ANALYTIC_IK_PT_setup, ANALYTIC_IK_PT_bone_setup = _in_both(SetupPanel, "setup", "")
+ANALYTIC_IK_PT_advanced, ANALYTIC_IK_PT_bone_advanced = _in_both(AdvancedPanel, "advanced", "setup")
+ANALYTIC_IK_PT_body, ANALYTIC_IK_PT_bone_body = _in_both(BodyPanel, "body", "")
+ANALYTIC_IK_PT_limits, ANALYTIC_IK_PT_bone_limits = _in_both(LimitsPanel, "limits", "setup")
 
 
 class ANALYTIC_IK_PT_overlay(BonePanel, bpy.types.Panel):

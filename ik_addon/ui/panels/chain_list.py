@@ -5,11 +5,11 @@ from bpy.props import IntProperty
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
-from ...authoring.selection import all_tips, are_tips, chain_armature, focus, select_bone
+from ...authoring.selection import all_tips, are_tips, focus, select_bone
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
-from ..base import InSidebar, draw_sentence, length_words, registration_of
+from ..base import ArmaturePanel, draw_sentence, length_words, registration_of
 from .chain import ANALYTIC_IK_PT_overlay
 from .status import NATIVE_ICON, draw_problem, icon_of
 
@@ -73,17 +73,13 @@ def short(scene: bpy.types.Scene, state: ChainState) -> str:
     return _WORDS.get(state.kind, "")
 
 
-class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_chains(ArmaturePanel, bpy.types.Panel):
     """All chains of the armature."""
 
     bl_label = "Chains"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 5
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        return ob is not None and has_controls(ob)
+    has = staticmethod(has_controls)
 
     def draw_header_preset(self, _context: bpy.types.Context) -> None:
         self.layout.popover(ANALYTIC_IK_PT_overlay.bl_idname, text="", icon="OVERLAY")
@@ -115,8 +111,7 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
             draw_problem(layout, context, problem)
         more = len(broken) - _PROBLEMS
         if more > 0:
-            words = messages.ONE_MORE_PROBLEM() if more == 1 else messages.MORE_PROBLEMS(count=more)
-            draw_sentence(layout, context, words, "ERROR")
+            draw_sentence(layout, context, messages.MORE_PROBLEMS(count=more), "ERROR")
 
 
 def _shown_index(ob: bpy.types.Object) -> int:

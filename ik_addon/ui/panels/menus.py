@@ -5,6 +5,7 @@ panels in the Properties editor, and what is said before an exporter would show 
 import sys
 import traceback
 from collections.abc import Callable
+from functools import wraps
 
 import bpy
 
@@ -95,23 +96,41 @@ def wrongly_exported(scene: bpy.types.Scene) -> list[str]:
     ]
 
 
+def _unharmed(work: Callable[..., None]) -> Callable[..., None]:
+    """What is done within somebody else's work: what is raised goes to the console."""
+
+    @wraps(work)
+    def done(*given: object) -> None:
+        try:
+            work(*given)
+        except Exception:
+            print(messages.EXPORT_WARNING_FAILED(trace=traceback.format_exc()))
+
+    return done
+
+
+@_unharmed
 def draw_in_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     """What File > Export shows above its exporters."""
     # Its add-on may have been enabled since.
     show_in_gltf()
-    _unharmed(_draw, menu.layout, context, False)
+    _draw(menu.layout, context, is_narrow=False)
 
 
+@_unharmed
 def draw_in_gltf(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """What glTF's dialog shows in its mode that is concerned."""
     operator = getattr(context.space_data, "active_operator", None)
     if getattr(operator, "export_animation_mode", _BY_TRACK) == _BY_TRACK:
-        _unharmed(_draw, layout, context, True)
+        _draw(layout, context, is_narrow=True)
 
 
+@_unharmed
 def warn_in_gltf(export_settings: dict) -> None:
     """Write the same into glTF's log, and have it shown after the export: it may have been started by a script."""
-    _unharmed(_warn, export_settings)
+    if export_settings.get("gltf_animation_mode") == _BY_TRACK:
+        for sentence in wrongly_exported(bpy.context.scene):
+            export_settings["log"].warning(sentence, popup=True)
 
 
 def _draw(layout: bpy.types.UILayout, context: bpy.types.Context, is_narrow: bool) -> None:
@@ -127,20 +146,6 @@ def _draw(layout: bpy.types.UILayout, context: bpy.types.Context, is_narrow: boo
         column.operator_context = "EXEC_DEFAULT"
         column.operator("analytic_ik.bake_for_export", icon="EXPORT").all = True
         layout.separator()
-
-
-def _warn(export_settings: dict) -> None:
-    if export_settings.get("gltf_animation_mode") == _BY_TRACK:
-        for sentence in wrongly_exported(bpy.context.scene):
-            export_settings["log"].warning(sentence, popup=True)
-
-
-def _unharmed(work: Callable[..., None], *given: object) -> None:
-    """Do something within somebody else's work: what is raised goes to the console."""
-    try:
-        work(*given)
-    except Exception:
-        print(messages.EXPORT_WARNING_FAILED(trace=traceback.format_exc()))
 
 
 def show_in_gltf() -> None:

@@ -11,7 +11,7 @@ from ...rig.data.export_stash import has_aside
 from ...rig.data.relation import has_controls
 from ...rig.data.settings import native_tips
 from ...rig.model.order import has_live_chains
-from ..base import ICON_WIDE, InSidebar, draw_sentence, fits, length_words, registration_of, slides_words
+from ..base import ICON_WIDE, ArmaturePanel, draw_sentence, fits, length_words, registration_of, slides_words
 from ..operators.stepped import running
 from .status import NATIVE_ICON, draw_muted
 
@@ -27,16 +27,12 @@ def draw_progress(layout: bpy.types.UILayout, context: bpy.types.Context, panel:
     return True
 
 
-class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_planting(ArmaturePanel, bpy.types.Panel):
     """Feet and hands of a motion capture."""
 
     bl_label = "Motion Capture"
     bl_order = 1
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        return ob is not None and has_controls(ob)
+    has = staticmethod(has_controls)
 
     def draw(self, context: bpy.types.Context) -> None:
         from ...planting.scene.kept_keys import CORRECTIONS, record
@@ -127,7 +123,7 @@ def _draw_unreached(layout: bpy.types.UILayout, context: bpy.types.Context, repo
     """In which frames limbs do not reach, if there are any."""
     unreached = report["unreached_frames"]
     if unreached:
-        words = messages.LEGS_UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
+        words = messages.UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
         draw_sentence(layout, context, words, "ERROR")
 
 
@@ -196,17 +192,13 @@ def _draw_doubt(layout: bpy.types.UILayout, context: bpy.types.Context, sentence
     button.frame = frame
 
 
-class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_travel(ArmaturePanel, bpy.types.Panel):
     """Where a clip travels. Characters without chains have clips too."""
 
     bl_label = "Root Motion"
     bl_order = 4
     bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        return ob is not None and ob.animation_data is not None
+    has = staticmethod(lambda ob: ob.animation_data)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -221,16 +213,12 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
         row.operator("analytic_ik.join_clips", icon="AUTOMERGE_ON")
 
 
-class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_bake(ArmaturePanel, bpy.types.Panel):
     """What is done with all chains of the armature."""
 
     bl_label = "Bake"
     bl_order = 2
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = chain_armature(context)
-        return ob is not None and (running() is not None or has_controls(ob))
+    has = staticmethod(lambda ob: running() or has_controls(ob))
 
     def draw(self, context: bpy.types.Context) -> None:
         from ...authoring.for_export import strips_not_followed

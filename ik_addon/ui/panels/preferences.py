@@ -68,12 +68,8 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
         *((f"bpy.types.*.{PREFIX}{name}", heading) for name, heading in _SETTINGS.items()),
         *((f"bpy.ops.analytic_ik.{name}", heading) for name, heading in _OPERATORS.items()),
     ]
-    return _website(), tuple((name, _place(heading)) for name, heading in places) if _website() else ()
-
-
-def _place(heading: str) -> str:
-    """Where a heading is, below the website's address."""
-    return heading if "/" in heading else f"reference/#{heading}"
+    below = ((name, heading if "/" in heading else f"reference/#{heading}") for name, heading in places)
+    return _website(), tuple(below) if _website() else ()
 
 
 _ADD_ON = __package__.rpartition(".ik_addon")[0] or __package__.partition(".")[0]

@@ -13,11 +13,7 @@ from ...rig.status.problems import Cure, Problem, left_behind
 from ...rig.status.states import ChainState, bends_backwards, body_of
 from ..base import ICON_WIDE, closed_panel, columns_for, draw_sentence, fits, length_words
 from ..operators.certificates import BUTTONS, button_of
-from ..operators.chains import (
-    ANALYTIC_IK_OT_add,
-    add_label,
-    may_be_limb,
-)
+from ..operators.chains import ANALYTIC_IK_OT_add, add_label, may_be_limb
 from ..operators.stepped import running
 
 _ICONS = {

@@ -21,7 +21,6 @@ from ...rig.model.order import ChainName
 
 if TYPE_CHECKING:
     from .chains import ShownChains
-    from .shapes import Lines
 
 _LINE_WIDTH = 1.6
 """Of all lines, in pixels at a resolution scale of 1."""
@@ -204,7 +203,12 @@ def batches_of(context: bpy.types.Context) -> tuple:
     places = read_places(drawn.kept, visible, depsgraph)
     if places != drawn.places:
         drawn.places = places
-        drawn.batches = _batches(*shapes_of(places)) if places.shown or places.bodies else ()
+        drawn.batches = ()
+        if places.shown or places.bodies:
+            lines, fill = shapes_of(places)
+            edges = batch_of("LINES", lines.points, lines.colours * _EDGE)
+            inner = batch_of("LINES", lines.points, lines.colours)
+            drawn.batches = inner, edges, batch_of("TRIS", fill.points, fill.colours)
     return drawn.batches
 
 
@@ -214,12 +218,6 @@ def _is_stale(drawn: _Drawn, scene: bpy.types.Scene) -> bool:
         plan = known_plan(scene)
         drawn.stale, drawn.reposed = plan is None or plan is not drawn.plan, False
     return drawn.stale
-
-
-def _batches(lines: "Lines", fill: "Lines") -> tuple:
-    dark = lines.colours * _EDGE
-    edges = batch_of("LINES", lines.points, dark)
-    return batch_of("LINES", lines.points, lines.colours), edges, batch_of("TRIS", fill.points, fill.colours)
 
 
 def batch_of(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUBatch | None:

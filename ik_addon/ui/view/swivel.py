@@ -206,7 +206,7 @@ def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
     if tip.analytic_ik_chain_count == 1 or tip.parent is None:
         raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
     if driver_at(ob, path_of(tip, "swivel")) is not None:
-        raise ChainError(messages.SWIVEL_DRIVEN(bone=tip.name))
+        raise ChainError(messages.SETTING_DRIVEN(bone=tip.name, setting="swivel"))
     return tip
 
 
