@@ -11,8 +11,7 @@ from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import ADDED_SPEED, Options
 from ik_addon.planting.feet.paths import captured_sides
-from ik_addon.planting.feet.planning import CALMING, body_shifts, has_edges, plan
-from ik_addon.planting.feet.reaching import leg_limits, unfolded
+from ik_addon.planting.feet.planning import body_shifts, has_edges, plan
 
 from . import clips
 from .laws import GROUNDS, assert_lawful, ground_of
@@ -350,32 +349,12 @@ def test_what_no_body_can_reach_is_said_and_shared(apart):
         )
 
     planned = plan(clip, Options(), truth, footprints=tear)
-    # A foot in the air makes way.
-    both = truth.any(axis=1).all(axis=0)
-    assert (planned.unreached == both).all()
+    assert planned.unreached.all()
     assert_lawful(clip, planned, None, feasible=False)
     hips = clip.hips + planned.shifts
     missing = np.linalg.norm(planned.ankles - hips, axis=2) - clip.reaches[:, None]
     # Of limits of their own, the captured extension among them, both are missed alike.
-    assert np.abs(missing[0] - missing[1])[both].max() <= 0.02 * clip.size
-
-
-@pytest.mark.parametrize("fps", [30.0, 60.0])
-def test_a_foot_in_the_air_does_not_pull_the_body_down(fps):
-    """One of whom a foot swings farther ahead than it was captured: its leg is as straight as it was, and no more."""
-    clip, truth = clips.walk(fps)
-    stands = truth.any(axis=1)
-    ankles = clip.ankles.copy()
-    ankles[~stands] += (0.4 * clip.size, 0.0, 0.0)
-    options = Options(body=0.0)
-    shifts, unreached = body_shifts(clip, ankles, options, stands)
-    down, _ = body_shifts(clip, ankles, options)
-    assert down[:, 2].min() < -0.1 * clip.size
-    assert np.abs(shifts).max() <= CALMING * clip.size and not unreached.any()
-    hips = clip.hips + shifts
-    longest, _ = leg_limits(clip, options)
-    made = np.linalg.norm(unfolded(clip, hips, ankles, stands, options) - hips, axis=2)
-    assert (made <= longest * (1.0 + 1e-9))[~stands].all()
+    assert np.abs(missing[0] - missing[1]).max() <= 0.02 * clip.size
 
 
 def test_a_body_goes_smoothly_aside_where_down_is_not_enough():

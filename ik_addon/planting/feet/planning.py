@@ -22,9 +22,6 @@ ROUNDS = 4
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
 
-ANYWHERE = 1e3
-"""Leg lengths that are farther than any foot, and of which rounding is none beside a leg."""
-
 JUMP_TIME = 0.03
 """Seconds to either side over which the way of a hip is smooth without a jump."""
 JUMP = 0.001
@@ -62,13 +59,12 @@ def body_shifts(
     missing. stands: (legs, T) bool, None: no foot does. times: see `ELSEWHERE`.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
+    # A foot in the air makes way for the body.
+    near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
     half_along, half_aside, half_down = (frames_in(time, clip.fps) for time in times)
     follow = options.body * (ankles - clip.ankles).mean(axis=0)
     shifts = smooth(follow * ASIDE, half_along) + smooth(follow * UP, frames_in(BODY_TIME, clip.fps))
     if stands is not None:
-        # A foot in the air makes way for the body, see `unfolded`.
-        near, shortest = near * stands, shortest * stands
-        far, longest = (np.where(stands, each, ANYWHERE * clip.reaches[:, None]) for each in (far, longest))
         shifts = shifts + options.body * _jumps(clip, ankles, stands)
 
     def offsets() -> np.ndarray:

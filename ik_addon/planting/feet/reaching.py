@@ -33,10 +33,9 @@ def leg_ends(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unfolded(clip: LegMotion, hips: np.ndarray, ankles: np.ndarray, stands: np.ndarray, options: Options) -> np.ndarray:
-    """Ankles (legs, T, 3) as far from hips (legs, T, 3) as legs fold and stretch, but for feet that stand (legs, T)."""
-    offsets, (longest, shortest) = ankles - hips, leg_limits(clip, options)
-    ways = np.linalg.norm(offsets, axis=2)
-    missing = np.clip(ways, shortest, longest) - ways
+    """Ankles (legs, T, 3) as far from hips (legs, T, 3) as legs fold, but for feet that stand (legs, T)."""
+    offsets, (_, shortest) = ankles - hips, leg_limits(clip, options)
+    missing = (shortest - np.linalg.norm(offsets, axis=2)).clip(0.0)
     return ankles + (missing * ~stands)[..., None] * directions(offsets)
 
 
