@@ -239,15 +239,10 @@ def test_on_whatever_is_drawn_feet_stand(points, stride, is_closed, legs):
 
 @pytest.mark.parametrize("legs", [2, 4])
 def test_no_knee_jerks_more_in_the_air_than_it_did_or_than_pops(legs):
-    clip, truth = walk(legs=legs, fps=24.0, seconds=4.0)
-    own, there, planned = on_path(clip, truth, CURVES["circle"] / 2.0, Options(path_stride=1.3))
+    clip, planned, hips, stands, heights, there = on_a_circle(legs)
     # As if it could be seen that they do.
-    jerks, hips, stands = there.clip.jerks / 4.0, there.clip.hips + planned.shifts, truth.any(axis=1)
-
-    def heights(ankles):
-        return own.sole.places(ankles, planned.feet)[..., 2] - own.sole.floors[:, None]
-
-    calm = calmed(replace(there.clip, jerks=jerks), hips, planned.ankles, heights, stands, False, OPTIONS)
+    jerks = there.jerks / 4.0
+    calm = calmed(replace(there, jerks=jerks), hips, planned.ankles, heights, stands, False, OPTIONS)
 
     def excess(ankles):
         found = np.abs(unexpected(bends_of(clip, np.linalg.norm(ankles - hips, axis=2)), clip.fps)) - jerks
@@ -258,6 +253,26 @@ def test_no_knee_jerks_more_in_the_air_than_it_did_or_than_pops(legs):
     assert not (calm - planned.ankles)[stands].any()
     assert (heights(calm) > np.minimum(heights(planned.ankles), 0.0) - 1e-9).all()
     assert excess(planned.ankles) > 0.02
+
+
+@pytest.mark.parametrize("legs", [2, 4])
+def test_feet_that_can_go_no_lower_go_aside_and_at_most_twice_as_far(legs):
+    _, planned, hips, stands, heights, there = on_a_circle(legs)
+    wild = replace(there, jerks=there.jerks / 16.0, turns=there.turns / 2.0)
+    calm = calmed(wild, hips, planned.ankles, heights, stands, False, OPTIONS)
+    asides = [np.linalg.norm((ankles - hips)[~stands][:, :2], axis=1) for ankles in (planned.ankles, calm)]
+    assert (asides[1] / asides[0]).max() == pytest.approx(2.0)
+
+
+def on_a_circle(legs):
+    """A walk, its plan there, hips, where feet stand, heights of ankles over the ground, and what was planned."""
+    clip, truth = walk(legs=legs, fps=24.0, seconds=4.0)
+    own, there, planned = on_path(clip, truth, CURVES["circle"] / 2.0, Options(path_stride=1.3))
+
+    def heights(ankles):
+        return own.sole.places(ankles, planned.feet)[..., 2] - own.sole.floors[:, None]
+
+    return clip, planned, there.clip.hips + planned.shifts, truth.any(axis=1), heights, there.clip
 
 
 @pytest.mark.parametrize("legs", [2, 4])
@@ -295,10 +310,11 @@ def test_feet_in_the_air_stay_below_hips_that_are_low(lift):
     assert (clip.hips - there.clip.hips)[..., 2].max() > 3.0 * CROUCH and after > before - 1.3 * CROUCH
 
 
-def acceleration(clip, shifts):
-    """What one in a hundred frames exceeds, up and down."""
-    heights = (clip.hips.mean(axis=0) + shifts)[:, 2]
-    return np.percentile(np.abs(slope(slope(heights, clip.fps, SLOPE_TIME), clip.fps, SLOPE_TIME)), 99.0)
+def acceleration(clip, shifts, axes=slice(2, 3)):
+    """What one in a hundred frames exceeds, up and down or along other axes."""
+    places = (clip.hips.mean(axis=0) + shifts)[:, axes]
+    found = slope(slope(places, clip.fps, SLOPE_TIME), clip.fps, SLOPE_TIME)
+    return np.percentile(np.linalg.norm(found, axis=1), 99.0)
 
 
 def on_stairs(clip, truth, rise, run, options=OPTIONS):
@@ -348,6 +364,14 @@ def test_on_stairs_no_knee_is_much_faster_and_the_body_does_not_bob(rise, legs):
     )
     assert after < 1.6 * before
     assert acceleration(there, planned.shifts) < 3.2 * acceleration(clip, plain.shifts)
+
+
+# As feet look for treads, and as a body goes aside that would else go far down.
+@pytest.mark.parametrize(("legs", "rise", "stride"), [(2, 0.18, 1.3), (4, 0.25, 1.9)])
+def test_hips_that_are_carried_evenly_hardly_lurch_on_stairs(legs, rise, stride):
+    clip, truth = walk(fps=24.0, seconds=8.0, legs=legs)
+    _, there, planned, _ = on_stairs(clip, truth, rise, 0.85, Options(path_stride=stride))
+    assert acceleration(there, planned.shifts, slice(2)) < 0.5 * clip.size
 
 
 def test_paws_do_not_stand_on_the_edges_of_treads():

@@ -234,8 +234,7 @@ BODY_TIME = 0.5
 """Time to either side over which the body follows the feet, and feet in the air the ground below them: about one step,
 so that it does not bob."""
 REACH_TIME = 0.12
-"""Time to either side over which the body makes way for a leg that does not reach; where the ground climbs it does so
-over `BODY_TIME`."""
+"""Time to either side over which the body makes way for a leg that does not reach, but on stairs."""
 LEVEL = 1e-2
 """By how much heights of ground below a clip differ at most where it asks for nothing, leg lengths."""
 STRAIGHTEST = 1.0 - 1e-6

@@ -35,6 +35,10 @@ to go aside, and goes all the way. Legs that walk point up to 40 degrees off."""
 DEEP = 0.02
 """A fall of less, in leg lengths, needs no way aside."""
 
+ELSEWHERE, ON_STAIRS = (BODY_TIME, REACH_TIME, REACH_TIME), (1.5 * BODY_TIME, 1.5 * BODY_TIME, BODY_TIME)
+"""Seconds to either side over which the body follows the feet in the plane, goes aside for legs and goes down for them:
+on stairs feet look for treads, and a body that went along would lurch."""
+
 FASTER, CALMING = 1.1, 0.03
 """Times as fast as captured that a knee may bend or stretch before the body makes way for it, and how far it does at
 most, leg lengths: near full extension a knee turns by the root of what its ankle moves."""
@@ -45,20 +49,21 @@ def body_shifts(
     ankles: np.ndarray,
     options: Options,
     stands: np.ndarray | None = None,
-    reach_time: float = REACH_TIME,
+    times: tuple[float, float, float] = ELSEWHERE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The moves (T, 3) of the body with which the legs reach new ankles (legs, T, 3), and where none has (T,) bool.
 
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame, and no knee turns much faster than any
     captured one if the body can help it. If the legs' places cannot all be reached, the worst of them share what is
-    missing. stands: (legs, T) bool, None: no foot does. reach_time: seconds to either side over which it makes way.
+    missing. stands: (legs, T) bool, None: no foot does. times: see `ELSEWHERE`.
     """
     (longest, shortest), (near, far) = leg_limits(clip, options), leg_ends(clip)
     # A foot in the air makes way for the body.
     near, shortest = (each * (1.0 if stands is None else stands) for each in (near, shortest))
-    half, half_down = frames_in(REACH_TIME, clip.fps), frames_in(reach_time, clip.fps)
-    shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
+    half_along, half_aside, half_down = (frames_in(time, clip.fps) for time in times)
+    follow = options.body * (ankles - clip.ankles).mean(axis=0)
+    shifts = smooth(follow * ASIDE, half_along) + smooth(follow * UP, frames_in(BODY_TIME, clip.fps))
     if stands is not None:
         shifts = shifts + options.body * _jumps(clip, ankles, stands)
 
@@ -72,7 +77,7 @@ def body_shifts(
         return moves
 
     if options.body_direction == "NEAREST":
-        shifts = shifts + smooth(nearest(_misses(offsets(), longest, shortest)) * ASIDE, half)
+        shifts = shifts + smooth(nearest(_misses(offsets(), longest, shortest)) * ASIDE, half_aside)
     for _ in range(ROUNDS):
         falls, possible = lowering(offsets(), longest, shortest)
         moves = nearest(~possible | (falls > DEEP * clip.size))
@@ -80,9 +85,8 @@ def body_shifts(
         aside = moves * ASIDE * np.where(possible, eased((detours - DETOUR) / (FARTHEST - DETOUR)), 1.0)[:, None]
         if not aside.any():
             break
-        shifts = shifts + np.stack([_covering(part, half_down) for part in aside.T], axis=1)
-    falls, _ = lowering(offsets(), longest, shortest)
-    shifts = shifts - _covering(falls, half_down)[:, None] * UP
+        shifts = shifts + np.stack([_covering(part, half_aside) for part in aside.T], axis=1)
+    shifts = shifts - _covering(lowering(offsets(), longest, shortest)[0], half_down)[:, None] * UP
     gentle = _covering(_gentle_falls(clip, offsets(), longest, shortest), frames_in(clip.calm_time, clip.fps))
     shifts = shifts - gentle[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
@@ -265,14 +269,14 @@ def _planned(
     contacts = joined(clip, sole, contacts)
     carried = carried_over(clip, sole, ground)
     stands = contacts.any(axis=1)
-    reach_time = BODY_TIME if has_edges(clip, ground) else REACH_TIME
+    times = ON_STAIRS if has_edges(clip, ground) else ELSEWHERE
 
     def paths_of(anchors: Anchors) -> list[FootPath]:
         return [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
 
     def farthest(anchors: Anchors) -> float:
         ankles = np.array([path.ankles for path in paths_of(anchors)])
-        shifts, _ = body_shifts(clip, ankles, options, stands, reach_time)
+        shifts, _ = body_shifts(clip, ankles, options, stands, times)
         return float(np.linalg.norm(shifts, axis=1).max())
 
     moved = in_reach(clip, sole, contacts, options)
@@ -286,7 +290,7 @@ def _planned(
         cleared_paths = zip(paths, contacts, grounds, strict=True)
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
-    shifts, unreached = body_shifts(clip, ankles, options, stands, reach_time)
+    shifts, unreached = body_shifts(clip, ankles, options, stands, times)
     ankles = unfolded(clip, clip.hips + shifts, ankles, stands, options)
     if clip.jerks is not None:
 
