@@ -237,10 +237,12 @@ def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, obje
     kept = getattr(owner, "bl_system_properties_get", lambda: owner)() if own else None
     # Of most bones none is set: a look at what they keep takes less than to ask for each.
     for name in own if kept is not None and kept.keys() else ():
+        if not owner.is_property_set(name):
+            continue
         # A file that somebody else has written may hold a choice that there is none of.
-        is_choice = owner.bl_rna.properties[name].type != "ENUM" or getattr(owner, name) != ""
-        if owner.is_property_set(name) and is_choice:
-            found[name] = _plain(getattr(owner, name))
+        value = getattr(owner, name)
+        if value != "" or owner.bl_rna.properties[name].type != "ENUM":
+            found[name] = _plain(value)
     return found
 
 
