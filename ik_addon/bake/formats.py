@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import addon_utils
@@ -220,13 +219,30 @@ def _compressions_of(path: Path, where: str) -> list[str]:
 
 def _library(compression: str) -> Path | None:
     """Where Blender looks for what decodes a compression; None if it does not know it, or does not say where."""
-    with suppress(ImportError):
-        return import_module(f"{_GLTF}.io.com.library").dll_path(_LIBRARIES[compression], compression)
-    # Until Blender 5.1.
-    for module in ("draco", "gltf2_io_draco_compression_extension") if compression == "Draco" else ():
-        with suppress(ImportError):
-            return import_module(f"{_GLTF}.io.com.{module}").dll_path()
-    return None
+    try:
+        from io_scene_gltf2.io.com.library import dll_path  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        # Until Blender 5.1.
+        return _draco() if compression == "Draco" else None
+    return dll_path(_LIBRARIES[compression], compression)
+
+
+def _draco() -> Path | None:
+    try:
+        from io_scene_gltf2.io.com.draco import dll_path  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        return _old_draco()
+    return dll_path()
+
+
+def _old_draco() -> Path | None:
+    try:
+        from io_scene_gltf2.io.com.gltf2_io_draco_compression_extension import (  # pyright: ignore[reportMissingImports]
+            dll_path,
+        )
+    except ImportError:
+        return None
+    return dll_path()
 
 
 BLEND = ".blend"
