@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import messages
 from ..rig.blender.animation import is_driven
-from ..rig.blender.clips import Clip, mark_made, play, playing_clip
+from ..rig.blender.clips import Clip, mark_made, play, playing_clip, shown_clip
 from ..rig.blender.rotations import channel_of
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
@@ -272,7 +272,7 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     if clip is not None and any(other != ob and playing_clip(other) == clip for other in bpy.data.objects):
         # Another object plays the same keys: they would change for both.
         play(ob, Clip(clip.action.copy().name, slot=clip.slot))
-    old, slot = data.action, getattr(data, "action_slot", None)
+    old, slot, shown = data.action, getattr(data, "action_slot", None), shown_clip(ob)
     # Exporters name clips after it.
     slot_name = ob.name if slot is None else slot.name_display
     if action == "CURRENT" and old is not None:
@@ -283,15 +283,14 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
         mark_made(new, old, made)
     else:
         # The current one, where there is none, is named as Blender names it.
-        name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} {made}"
+        name = f"{ob.name}Action" if action == "CURRENT" else f"{(shown.action if shown else ob).name} {made}"
         new = bpy.data.actions.new(name)
-    if old is not None and new is not old:
+    if new is not old and shown is not None:
         # Whichever is not played any more would else be lost when the file is saved.
         new.use_fake_user = True
-        if old.is_editable:
+        if old is not None and old.is_editable:
             old.use_fake_user = True
-        data.action = new
-    elif old is None:
+    if new is not old:
         data.action = new
     if _SLOTTED and data.action_slot is None:
         # A slot of its own: the action's other slots may be other objects'.

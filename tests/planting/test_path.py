@@ -16,6 +16,7 @@ from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.path import path_of
 from ik_addon.planting.feet.walk import Walk
 from ik_addon.planting.scene.footprints import footprints_of
+from ik_addon.planting.scene.limbs import key_contacts
 from ik_addon.planting.scene.path import curve_of, points_of
 from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.ui.panels.motion import ANALYTIC_IK_PT_planting
@@ -164,6 +165,31 @@ def test_the_panel_says_how_far_the_path_goes(walker):
     assert "beyond path 'Way'. Turn on Fit to Path" in drawn(ANALYTIC_IK_PT_planting).text()
     bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path="Way", path_offset=2.0, path_fit=True)
     assert "beyond path" not in drawn(ANALYTIC_IK_PT_planting).text()
+
+
+def test_a_leg_that_never_stands_is_not_said_to_stand(walker):
+    tips, curve = leg_tips(walker), curve_through(BEND)
+    own = tips[0].bone.name
+    key_contacts(tips[:1], np.zeros((1, 2, len(FRAMES)), int), FRAMES)
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path=curve.name)
+    text = drawn(ANALYTIC_IK_PT_planting).text()
+    assert f"{own}: no contact found" in text and f"{own}: slide" not in text
+
+
+@pytest.mark.parametrize("cyclic", [True, False])
+def test_cyclic_keys_go_on_beyond_the_range_of_the_scene(walker, cyclic):
+    scene, curves = bpy.context.scene, curves_of(walker).values()
+    scene.frame_start, scene.frame_end = 1, round(max(curve.range()[1] for curve in curves))
+    for curve in curves if cyclic else ():
+        curve.modifiers.new("CYCLES").mode_after = "REPEAT_OFFSET"
+    last = scene.frame_end + 30
+    if cyclic:
+        bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=last, path=curve_through(BEND).name)
+        way = hips_at(walker, last) - hips_at(walker, scene.frame_end)
+        assert np.linalg.norm(way[:3, 3]) > 0.2 * LEG
+    else:
+        with pytest.raises(RuntimeError, match="go on beyond the keys"):
+            bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=last, path=curve_through(BEND).name)
 
 
 def keys_changed(ob, change):

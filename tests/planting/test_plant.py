@@ -365,3 +365,13 @@ def test_what_goes_on_beyond_its_keys_does_so_planted_and_planted_again():
             assert np.abs(places[24:] - places[:-24] - (0.0, -STRIDE, 0.0)).max() < 1e-4 * LEG
     curve = next(iter(curves_of(leg_tips(ob)[0].analytic_ik_target).values()))
     assert len(curve.modifiers) == 1
+
+
+def test_a_strip_that_is_planted_is_kept_under_its_name():
+    ob = sliding_walk()
+    data, action = ob.animation_data, ob.animation_data.action
+    track = data.nla_tracks.new()
+    track.strips.new(action.name, int(action.frame_range[0]), action)
+    data.action = None
+    plant(bpy.context, leg_tips(ob), FRAMES)
+    assert data.action.name == f"{action.name} planted" and data.action.use_fake_user

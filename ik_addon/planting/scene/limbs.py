@@ -1,6 +1,6 @@
 """What planting and locking need of limbs: ready controls, contacts as keys, and the action that was planted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 import bpy
 import numpy as np
@@ -11,7 +11,7 @@ from ...authoring.placing import Control, check_control, keyed_control
 from ...authoring.snap import leave_to_poles
 from ...bake.keys import check_keyable, check_unshared, key_times, write_choices
 from ...rig.blender.animation import current_fcurve_collections
-from ...rig.blender.clips import motion_of
+from ...rig.blender.clips import goes_on, motion_of
 from ...rig.data.settings import PREFIX, set_to
 from ...rig.model.foot import end_bone
 from ...rig.model.limb import chain_bones
@@ -36,11 +36,11 @@ def check_limbs(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
             raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
 
 
-def check_frames(obs: Iterable[bpy.types.Object], frames: range, on_path: bool) -> None:
+def check_frames(obs: Collection[bpy.types.Object], frames: range, on_path: bool) -> None:
     """Raise ChainError if keys that move these objects are in none of these frames, or, on a path, end before the last
     of them: who stands still there walks nowhere."""
     keyed = motion_of(obs)
-    if keyed is None:
+    if keyed is None or any(map(goes_on, obs)):
         return
     given = {"first": frames[0], "last": frames[-1], "start": keyed[0], "end": keyed[-1]}
     if frames[-1] < keyed[0] or keyed[-1] < frames[0]:

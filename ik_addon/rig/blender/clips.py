@@ -331,14 +331,23 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
         ends = [end for curve in playing for end in curve.range()]
         for end in (min(ends), max(ends)) if ends else ():
             yield data.nla_tweak_strip_time_to_scene(end) * to_scene
-        if any(each.extrapolation == "LINEAR" or any(not own.mute for own in each.modifiers) for each in playing):
+        if any(map(_goes_on, playing)):
             yield from (scene.frame_start, scene.frame_end)
+
+
+def goes_on(ob: bpy.types.Object) -> bool:
+    """Whether keys that move an object or its bones are repeated or extended beyond their ends."""
+    return any(map(_goes_on, (curve for curves in _current(ob.animation_data) for curve in filter(plays, curves))))
+
+
+def _goes_on(curve: bpy.types.FCurve) -> bool:
+    return curve.extrapolation == "LINEAR" or any(not own.mute for own in curve.modifiers)
 
 
 def _current(data: bpy.types.AnimData) -> list:
     """The collections of F-Curves of the current action; none if an NLA track plays alone."""
-    solo = data.use_nla and any(track.is_solo for track in data.nla_tracks)
-    return [] if solo and not data.use_tweak_mode else current_fcurve_collections(data)
+    solo = data is not None and data.use_nla and any(track.is_solo for track in data.nla_tracks)
+    return [] if data is None or (solo and not data.use_tweak_mode) else current_fcurve_collections(data)
 
 
 def _moving_paths(names: Iterable[str]) -> tuple[str, ...]:

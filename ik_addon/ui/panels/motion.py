@@ -147,6 +147,8 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
         slides, length = {when: chain[f"slide_{when}"] for when in ("before", "after")}, chain["length"]
         said = {when: slides_words(context.scene, [slide], length) for when, slide in slides.items()}
         words = messages.SLIDES(tip=chain["tip"], part=slides["before"] / length, **said)
+        if not chain["contacts"]:
+            words = messages.NO_CONTACT_FOUND(tip=chain["tip"])
         draw_sentence(layout, context, words, "DOT")
     for chain in report["chains"]:
         if chain["pop_frames"]:
