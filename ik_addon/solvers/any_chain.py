@@ -18,11 +18,18 @@ def triangulation(chain: Chain, aim: Aim) -> Solution:
     """Each joint, root first, forms a triangle with the target and with what the links after it can span.
 
     Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3 and
-    Algorithm 1; where that fails as printed, and why this does not: docs/mathematics.md. Each link leaves a distance
-    that the links after it can span (`reach_limits`), so one pass meets every reachable target and ends nearest to
-    every other one. The rest is straight if it can be; with `least_motion` a link turns only as far as it must for the
-    target to stay in reach. Links start from the chain's own pose, turned to the goal (`Aim.turn`); with a pole their
-    joints have first bent so far that the end is as far (`_bent_evenly`).
+    Algorithm 1. As printed it fails: by rounding at the last joint (it lacks its own section 3.1.2), by turning
+    about the Y axis where the axis is undefined, by pointing away from targets that are too near for a longer
+    link, and with the target on a joint. Here each link leaves a distance that the links after it can span,
+    which the paper's `b` (their straight length) only bounds from above: they reach an interval
+    (`reach_limits`), the circle's extremes about the next joint are another, and any distance in both keeps
+    the target in reach. So one pass meets every reachable target and ends nearest to every other one.
+
+    Where the paper prefers the rest to be straight, so does this; with `least_motion` a link turns only as far
+    as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal
+    (`Aim.turn`); with `least_motion` and a pole their joints have first bent so far that the end is as far
+    (`_bent_evenly`). The paper turns all later links with every joint; here one rotation is carried along and turns a
+    link when its turn comes, so the cost grows with the number of links and not with its square.
     """
     slack, least_motion = ROUNDING * chain.length, aim.goal.least_motion
     carried, starts = aim.started(chain.directions)
@@ -146,9 +153,10 @@ CURL = 0.2
 def ccd(chain: Chain, aim: Aim) -> Solution:
     """Sweep from the tip to the root, turning each joint so that the end points at the target, until it is there.
 
-    Source: the account of CCD in R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse
-    kinematics", section 2.2, equations 1 and 2. The end stays within float32 rounding of the target, or where it is
-    after 500 sweeps.
+    Source: the account of CCD in R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for
+    inverse kinematics", section 2.2, equations 1 and 2. Contrary to the text CCD need not converge: a chain in
+    line with a nearer target has no axis to turn about. Such a chain is curled a little to the goal's side first.
+    The end stays within float32 rounding of the target, or where it is after 500 sweeps.
     """
     turn, starts = aim.started(chain.directions)
     directions = [turn @ start for start in starts]

@@ -311,10 +311,15 @@ def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float
     space, they reach in a plane as well.
 
     Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", sections 3.1.3
-    and 3.2; what that misses: docs/mathematics.md. A joint leaves the links after it any distance that they can span,
-    the largest first, and only one at which the next joint has a legal angle left; the last two joints, which have no
-    choice, are tested to the end. Not complete, as one joint ahead can be too short a sight and the distances are
-    sampled: what is missed is folded as in `Shapes`, and three links have a closed form.
+    and 3.2. There the links after a joint count as straight, or as folded up where straight would break the next
+    joint's limit, and the angle that is tested lies to their chord, not to the next link. So it misses targets that
+    need them partly folded, and ones whose chord is not along the link. Here a joint leaves them any distance that
+    they can span, the largest first as in the paper, and only one at which the next joint has a legal angle left; the
+    last two joints, which have no choice, are tested to the end.
+
+    Not complete from three links on, as one joint ahead can be too short a sight and the distances are sampled:
+    [1, 1, 1] with cones of 90 and 30 degrees and the target at 2.0 is missed. Three links have a closed form, which
+    misses nothing (`cones`); what is missed of more links is folded as in `Shapes`.
     """
     size = max(lengths, default=0.0)
     if not size or not all(lengths):
@@ -471,10 +476,11 @@ def _opened(first: float, second: float, distance: float) -> float:
 def _three(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float] | None:
     """Bends of three links that leave the longest legal rest; None where the cones allow no such distance.
 
-    Source: as `look_ahead`, with that made exact. The rest after the first link may be as long as it is straight, or as
-    the first link pointing away from the target leaves it. Where this bends the first joint too far, the longest legal
-    rest has that joint at its limit: the first two links are then one rigid link, which forms a last triangle with the
-    third.
+    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3.1.3,
+    with its look ahead made exact. The rest after the first link may be as long as it is straight, or as the first link
+    pointing away from the target leaves it. Where this bends the first joint too far, the longest legal rest has that
+    joint at its limit: with a shorter one the second joint would bend more, and nothing else stops a longer one. The
+    first two links are then one rigid link, which forms a last triangle with the third.
     """
     first, second, third = lengths
     cone, next_cone = cones

@@ -23,8 +23,9 @@ Form = Callable[[Aim, float, float, float], Vector]
 def vector(aim: Aim, first: float, along: float, aside: float) -> Vector:
     """The knee as a weighted sum of the direction to the target and the direction to the pole.
 
-    Source: Inigo Quilez, a two-bone solution with vectors (its second listing). Here its root, which cancels near full
-    extension, comes from Heron's factors, and the perpendicular is the pole's.
+    Source: Inigo Quilez, a two-bone solution with vectors (its second listing). Its first listing mirrors the
+    knee when the squared distance is below r2^2 - r1^2, so it is not used; here the root of the second listing, which
+    cancels near full extension, comes from Heron's factors, and the perpendicular is the pole's.
     """
     knee = aim.along * along
     knee += aim.side * aside
@@ -34,9 +35,10 @@ def vector(aim: Aim, first: float, along: float, aside: float) -> Vector:
 def law_of_cosines(aim: Aim, first: float, along: float, aside: float) -> Vector:
     """The first link turned away from the target by the angle at the root.
 
-    Source: Ryan Juckett, "Analytic Two-Bone IK in 2D", "Solving for theta 1" and "Solving for theta 2". Here the law's
-    cosine and Heron's sine give the angle by the arc tangent, exact near its ends and at any scale, and the link turns
-    in the plane of the pole.
+    Source: Ryan Juckett, "Analytic Two-Bone IK in 2D", "Solving for theta 1" and "Solving for theta 2". It takes
+    the arc cosine of the bend, with the sign of d1^2/d2^2 wrong in its first formula, and treats products of
+    lengths below 1e-4 as zero. Here the law's cosine and Heron's sine give the angle by the arc tangent, exact near
+    its ends and at any scale, and the link turns in the plane of the pole.
     """
     knee = aim.along * first
     knee.rotate(Quaternion(aim.normal, -atan2(aside, along)))
@@ -47,7 +49,8 @@ def circle(aim: Aim, first: float, along: float, aside: float) -> Vector:
     """The knee as the crossing of two circles in the bend plane, on the side of the pole.
 
     Source: "Circle intersection knee" (the critter's `adjust_knee`): x = (d^2 + r1^2 - r2^2) / 2d, y the rest of r1.
-    Here the base is clamped, and y comes from Heron's factors.
+    It has no check for a target too near (NaN) and leaves the knee where it was for one too far; here the base
+    is clamped. Its y = sqrt(r1^2 - x^2) cancels near full extension; here y comes from Heron's factors.
     """
     x, y = aim.along * along, aim.side * aside
     return max((x + y, x - y), key=aim.bulge.dot)
@@ -56,10 +59,13 @@ def circle(aim: Aim, first: float, along: float, aside: float) -> Vector:
 def sphere(aim: Aim, first: float, along: float, aside: float) -> Vector:
     """The knee on the circle in which two spheres meet, at its point nearest to the pole.
 
-    Source: notes on two-bone IK with three.js, "Spheres" and "Selecting a point on the circle". Here the circle's
-    centre is a signed distance along the line, and the pole chooses the point.
+    Source: notes on two-bone IK with three.js, "Spheres" and "Selecting a point on the circle". It places the
+    circle's centre at sqrt(R^2 - radius^2), which loses the sign and puts the knee on the wrong side of the root
+    when the second link is the longer one; here the centre is a signed distance along the line. Its point on the
+    circle is a rotated Y axis, without any control of the bend; here the pole chooses it.
     """
-    return aim.along * along + aim.bulge * abs(aside)
+    centre, nearest = aim.along * along, aim.bulge * abs(aside)
+    return centre + nearest
 
 
 def two_links(form: Form, chain: Chain, aim: Aim) -> Solution:

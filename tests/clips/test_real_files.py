@@ -31,7 +31,7 @@ FILES = {
     "quat_Spider.glb": (5, set()),
     "quat_Wolf.glb": (
         12,
-        {"Attack", "Idle", "Idle_2", "Idle_2_HeadLow", "Idle_HitReact_Left", "Idle_HitReact_Right"},
+        {"Attack", "Eating", "Idle", "Idle_2", "Idle_2_HeadLow", "Idle_HitReact_Left", "Idle_HitReact_Right"},
     ),
     "quat_cyberpunk_22_clips.glb": (
         22,
